@@ -16,13 +16,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, BinaryIO, TypeGuard
 
 from pydantic_core import from_json
 
 from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, verify
 from mcp_elicit_client.audit.chain import Keys
-from mcp_elicit_client.audit.files import key_path, open_to_verify, read_key
+from mcp_elicit_client.audit.files import key_path, read_key
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import UsageError, wrap
@@ -127,24 +127,42 @@ def _lines(files: Sequence[OpenFile]) -> Iterator[bytes]:
 
 
 def _new_lines(log: Path, last: OpenFile, stack: ExitStack) -> Iterator[bytes]:
-    """Yield the lines that are added, also after the log was rotated."""
-    file, line = last.file, b""
+    """Yield the lines that are added, also after the log was rotated or truncated."""
+    files, line = deque([last.file]), b""
     while True:
-        line += file.readline()
+        line += files[0].readline()
         if line.endswith(b"\n"):
             yield line
             line = b""
-        elif not _is_at(log, file) and log.exists():
-            file = stack.enter_context(open_to_verify(log))
+        elif len(files) > 1:
+            files.popleft().close()
+            if line:  # a process was killed while it wrote
+                yield line
+                line = b""
+        elif newer := _files_after(log, files[0], stack):
+            files += newer  # the file may have got lines since it was read
+        elif os.fstat(files[0].fileno()).st_size < files[0].tell():
+            files[0].seek(0)
         else:
             time.sleep(_POLL_INTERVAL)
 
 
-def _is_at(log: Path, file: Any) -> bool:
+def _files_after(log: Path, file: BinaryIO, stack: ExitStack) -> list[BinaryIO]:
+    """Return the files that were started after *file*, the oldest first: none unless the log was rotated."""
     try:
-        return os.path.samestat(log.stat(), os.fstat(file.fileno()))
+        if _is_same(log.stat(), file):
+            return []
     except FileNotFoundError:
-        return True
+        return []
+    found = [each.file for each in open_all(log, stack)[1]]
+    at = next((at for at, each in enumerate(found) if _is_same(os.fstat(each.fileno()), file)), len(found) - 2)
+    for each in found[: at + 1]:
+        each.close()
+    return found[at + 1 :]
+
+
+def _is_same(status: os.stat_result, file: BinaryIO) -> bool:
+    return os.path.samestat(status, os.fstat(file.fileno()))
 
 
 def _parse(line: bytes) -> _Event:

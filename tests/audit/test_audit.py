@@ -1718,6 +1718,69 @@ def test_the_command_follows_a_log_through_rotations(path: Path) -> None:
     assert path.with_name("audit.jsonl.1").exists()
 
 
+def follow(path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, *changes: Callable[[], object]) -> list[Any]:
+    """Follow the log while *changes* happen, one for each time that nothing is new; return the numbers of the lines."""
+    remaining = list(changes)
+
+    def sleep(_seconds: float) -> None:
+        if not remaining:
+            raise KeyboardInterrupt
+        remaining.pop(0)()
+
+    monkeypatch.setattr("mcp_elicit_client.cli.audit.time.sleep", sleep)
+    status, out, _ = run("tail", path, "--follow", "--json")
+    assert status == 130
+    return [json.loads(line).get("seq") for line in out.splitlines() if line]
+
+
+def test_the_command_follows_several_rotations_at_once(path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = write(path, 1, max_bytes=1)
+
+    def ask_thrice() -> None:
+        for _ in range(3):
+            ask(log)
+
+    assert follow(path, run, monkeypatch, ask_thrice, ask_thrice) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_command_shows_lines_that_are_written_just_before_a_rotation(
+    path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, 1).close()
+
+    def continue_and_rotate() -> None:
+        write(path, 1).close()
+        write(path, 1, max_bytes=1).close()
+
+    assert follow(path, run, monkeypatch, continue_and_rotate) == [1, 2, 3]
+
+
+def test_the_command_shows_the_line_after_a_torn_one_that_was_rotated(
+    path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, 1).close()
+
+    def tear() -> None:
+        with path.open("ab") as file:
+            file.write(b"torn")
+
+    def rotate() -> None:
+        path.rename(path.with_name("audit.jsonl.1"))
+        write(path, 1).close()
+
+    assert follow(path, run, monkeypatch, tear, rotate) == [1, None, 2]
+
+
+def test_the_command_follows_a_log_that_is_truncated(path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = write(path, 3)
+
+    def truncate() -> None:
+        os.truncate(path, 0)
+        ask(log)
+
+    assert follow(path, run, monkeypatch, truncate) == [1, 2, 3, 4]
+
+
 def test_the_command_ends_when_its_reader_closes(path: Path) -> None:
     write(path, 2_000).close()
     command = f"{sys.executable} -m mcp_elicit_client.cli audit tail {path} -n 2000 | head -n 1"
