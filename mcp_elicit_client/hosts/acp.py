@@ -166,21 +166,30 @@ class _AgentRequests:
         self._tap.respond(request_id, **response)
 
     def _refuse(self, request_id: object, reason: str) -> None:
+        self._tap.respond(request_id, **self._refusal(reason))
+
+    def _refusal(self, reason: str) -> dict[str, Any]:
         _logger.warning("a request of agent %r is refused: %s", self._agent.name, reason)
-        self._tap.respond(request_id, error={"code": wire.INVALID_PARAMS, "message": reason})
+        return {"error": {"code": wire.INVALID_PARAMS, "message": reason}}
 
     async def _answer(self, request_id: object, params: wire.Message) -> None:
+        response = await self._response(params)
+        request = self._open.get(request_id)
+        # A handler may go on after its request was withdrawn, and the agent may have used the ID again.
+        if request is not None and request.task is asyncio.current_task():
+            self._tap.respond(request_id, **response)
+            self._remove(request_id)
+
+    async def _response(self, params: wire.Message) -> dict[str, Any]:
         try:
             request = wire.to_mcp_params(params, self._declared)
             answer = await self._dispatcher.answer_in(None, request, server=self._agent)
         except RequestError as error:
-            self._refuse(request_id, str(error))
+            return self._refusal(str(error))
         except Exception:
             _logger.exception("a request of agent %r could not be answered", self._agent.name)
-            self._tap.respond(request_id, result={"action": "cancel"})
-        else:
-            self._tap.respond(request_id, result=self._dispatcher.to_wire(answer))
-        self._remove(request_id)
+            return {"result": {"action": "cancel"}}
+        return {"result": self._dispatcher.to_wire(answer)}
 
     def _remove(self, request_id: object) -> None:
         """Forget a request that has its response: the agent may use its IDs again."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import pytest
 from hypothesis import given
@@ -306,6 +307,38 @@ async def test_the_ids_of_a_withdrawn_request_can_be_used_at_once() -> None:
         goes_on.set()
 
     assert again["result"] == {"action": "accept"}
+
+
+async def test_a_handler_that_goes_on_after_its_request_was_withdrawn_answers_no_other() -> None:
+    goes_on, has_ended = anyio.Event(), anyio.Event()
+    asked: list[str] = []
+
+    async def stubborn(request: Request) -> Answer:
+        asked.append(request.message)
+        if request.message != "Who?":
+            await anyio.sleep_forever()
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await goes_on.wait()
+        has_ended.set()
+        return Answer.accept({"name": "Ann"}, by="user")
+
+    async with agent_of(stubborn) as (_, peer):
+        peer.say("elicitation/create", FORM, id="r1")
+        while not asked:
+            await anyio.lowlevel.checkpoint()
+        peer.say("$/cancel_request", {"requestId": "r1"})
+        assert (await peer.read())["error"]["code"] == -32800
+        peer.say("elicitation/create", {**FORM, "message": "Who else?"}, id="r1")
+        while len(asked) < 2:
+            await anyio.lowlevel.checkpoint()
+        goes_on.set()
+        await has_ended.wait()
+        peer.say("$/cancel_request", {"requestId": "r1"})
+
+        assert (await peer.read())["error"]["code"] == -32800
 
 
 async def test_a_flood_of_requests_is_limited() -> None:
