@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypedDict
 
 import anyio
@@ -177,6 +178,35 @@ async def test_a_stored_result_is_not_used_for_another_call() -> None:
         question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
         with pytest.raises(CallError, match="another call"):
             await each.ainvoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
+
+
+class Named:
+    """A session with a server that tells its name."""
+
+    protocol_version = "2026-07-28"
+
+    def __init__(self, name: str) -> None:
+        self.server_info = SimpleNamespace(name=name)
+
+    async def call_tool(self, _name: str, _arguments: Any) -> Any:
+        content = [{"type": "text", "text": self.server_info.name}]
+        return mcp.types.CallToolResult.model_validate({"content": content})
+
+
+@pytest.mark.rounds
+async def test_a_stored_result_is_not_used_for_another_server() -> None:
+    ask = InterruptHandler()
+    servers = iter(["mail", "files"])
+
+    async def call(_state: State) -> State:
+        result = await durable(Named(next(servers))).call_tool("who", {})
+        await ask(parse_request({"message": "m"}, server="mail", protocol_version="2026-07-28"))
+        return {"told": result.content[0].text}
+
+    each = build(ask.node(call))
+    question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+    with pytest.raises(CallError, match="another call"):
+        await each.ainvoke(Command(resume=resume_value(question, "accept")), CONFIG)
 
 
 @pytest.mark.rounds

@@ -45,7 +45,8 @@ class _DurableClient:
         import mcp.types
         from langgraph.func import task
 
-        digest = _digest(name, arguments, options.get("request_state"))
+        server = getattr(getattr(self._session, "server_info", None), "name", None)
+        digest = _digest(server, name, arguments, options.get("request_state"))
 
         async def tool_call() -> dict[str, Any]:
             result = await self._session.call_tool(name, arguments, **options)
@@ -64,5 +65,5 @@ class _DurableClient:
         return getattr(mcp.types, stored["kind"]).model_validate(stored["wire"])
 
 
-def _digest(name: str, arguments: Mapping[str, Any] | None, state: str | None) -> str:
-    return hashlib.sha256(json.dumps([name, arguments, state], default=str).encode()).hexdigest()
+def _digest(server: str | None, name: str, arguments: Mapping[str, Any] | None, state: str | None) -> str:
+    return hashlib.sha256(json.dumps([server, name, arguments, state], default=str).encode()).hexdigest()
