@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any, TypeAlias
 
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
@@ -135,15 +135,16 @@ class InterruptBridge:
         yield RunStartedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
         try:
             thread = Thread(self._suspend, user, run_input.thread_id, messages)
-            async for event in self._events(run_input, agent, thread):
-                yield event
+            async with aclosing(self._events(run_input, agent, thread)) as events:
+                async for event in events:
+                    yield event
         except ResumeEntryError as error:
             yield RunErrorEvent(message=str(error), code=error.code)
         except Exception:
             _logger.exception("a run failed")
             yield RunErrorEvent(message=_FAILED, code="RUN_FAILED")
 
-    async def _events(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncIterator[BaseEvent]:
+    async def _events(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncGenerator[BaseEvent, None]:
         if run_input.resume:
             messages: list[Any] = []
             for call_id in await thread.answer_all(run_input.resume):
@@ -162,20 +163,24 @@ class InterruptBridge:
             yield MessagesSnapshotEvent(messages=run_input.messages)
             yield _finished(run_input, await self._interrupts(thread, entries))
             return
-        async for event in self._run_agent(run_input, agent, thread):
-            yield event
+        async with aclosing(self._run_agent(run_input, agent, thread)) as events:
+            async for event in events:
+                yield event
 
-    async def _run_agent(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncIterator[BaseEvent]:
+    async def _run_agent(
+        self, run_input: RunAgentInput, agent: Agent, thread: Thread
+    ) -> AsyncGenerator[BaseEvent, None]:
         """Yield the events of the agent, with this run's own beginning and end."""
         finished: BaseEvent = _finished(run_input)
         calls = ThreadCalls(self.connections, self._suspend, thread.user, run_input.thread_id)
-        async for event in agent(run_input, calls):
-            if event.type == EventType.RUN_FINISHED:
-                finished = event
-            elif event.type != EventType.RUN_STARTED:
-                yield event
-            if event.type == EventType.RUN_ERROR:
-                return
+        async with _closing(agent(run_input, calls)) as events:
+            async for event in events:
+                if event.type == EventType.RUN_FINISHED:
+                    finished = event
+                elif event.type != EventType.RUN_STARTED:
+                    yield event
+                if event.type == EventType.RUN_ERROR:
+                    return
         entries = await thread.open_entries()
         yield _finished(run_input, await self._interrupts(thread, entries)) if entries else finished
 
@@ -216,6 +221,17 @@ class InterruptBridge:
         if isinstance(result, SuspendedCall):
             return None
         return _tool_message(tool_call_id, result_text(result))
+
+
+@asynccontextmanager
+async def _closing(events: AsyncIterator[BaseEvent]) -> AsyncIterator[AsyncIterator[BaseEvent]]:
+    """Close the generator of an agent in the task that runs it, also if its events are not read to the end."""
+    try:
+        yield events
+    finally:
+        close = getattr(events, "aclose", None)
+        if close is not None:
+            await close()
 
 
 def result_text(result: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.handlers.agui import ResumeEntryError, check_ids, read_resume
@@ -32,9 +33,10 @@ class ElicitingAgentMixin:
 
     async def run(self, input: RunAgentInput) -> AsyncGenerator[Any, None]:  # noqa: A002 -- as in ag-ui-langgraph
         """Run the graph; end with ``RUN_ERROR`` if a resume is refused."""
-        async for event in super().run(input):  # type: ignore[misc]
-            is_refusal = self._refused and event.type == "RUN_ERROR"
-            yield event.model_copy(update={"code": self._refused}) if is_refusal else event
+        async with aclosing(super().run(input)) as events:  # type: ignore[misc]
+            async for event in events:
+                is_refusal = self._refused and event.type == "RUN_ERROR"
+                yield event.model_copy(update={"code": self._refused}) if is_refusal else event
 
     def _build_command_from_agui_resume(
         self, entries: list[ResumeEntry], *, open_interrupts: list[Interrupt] | None = None

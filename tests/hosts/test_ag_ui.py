@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
@@ -327,6 +328,28 @@ async def test_exceptions_of_the_agent_are_not_quoted(inbox: Inbox) -> None:
 
     assert run.error == "RUN_FAILED"
     assert SECRET not in json.dumps(run.events)
+
+
+async def test_a_run_that_its_reader_leaves_ends_the_agent_at_once_in_the_same_task(inbox: Inbox) -> None:
+    tasks: list[Any] = []
+
+    async def agent(_run_input: RunAgentInput, _calls: ThreadCalls) -> AsyncIterator[Any]:
+        with anyio.CancelScope():  # can be left only in the task that entered it
+            try:
+                yield TextMessageContentEvent(message_id="m1", delta="hello")
+            finally:
+                tasks.append(anyio.get_current_task())
+
+    run_input = RunAgentInput(
+        thread_id="t", run_id="r", state={}, messages=[], tools=[], context=[], forwarded_props={}
+    )
+    run: Any = Endpoint([], inbox).bridge.run(run_input, agent, user="ann")
+    async for event in run:
+        if event.type == "TEXT_MESSAGE_CONTENT":
+            break
+    await run.aclose()
+
+    assert tasks == [anyio.get_current_task()]
 
 
 async def test_servers_that_cannot_be_suspended_get_a_cancel_at_once(inbox: Inbox) -> None:
