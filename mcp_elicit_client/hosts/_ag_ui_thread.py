@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +48,8 @@ class Thread:
         return replace(self._suspend, reference=reference)
 
     async def open_entries(self) -> list[Entry]:
-        """Return all open requests, oldest first."""
-        return await list_all(self._inbox, self._owner)
+        """Return all open requests that can be shown, oldest first; withdraw the others."""
+        return await self._withdraw_hidden(await list_all(self._inbox, self._owner))
 
     async def call(self, call_id: str) -> tuple[str | None, str | None]:
         """Return the server and the reference of a call; no server if it was resumed before."""
@@ -64,22 +65,29 @@ class Thread:
         return {call: (await self.call(call))[1] for call in calls}
 
     async def settle(self, caller: Caller, client: Any, result: Any, options: SuspendOptions) -> Any:
+        """Return the result of the call, or the suspended call that has requests that can be shown."""
+        while isinstance(result, SuspendedCall):
+            entries = [await self._inbox.get(self._owner, each) for each in result.pending_ids]
+            if await self._withdraw_hidden(entries) or not entries:
+                break
+            result = await caller.resume(result.id, client, options, user=self.user)
+        return result
+
+    async def _withdraw_hidden(self, entries: Iterable[Entry]) -> list[Entry]:
         """
         Withdraw requests for sensitive data: they would pass through the state and the logs of the front end.
 
         Returns:
-            The result of the call, or the suspended call whose requests can
-            be shown.
+            The other requests.
         """
-        while isinstance(result, SuspendedCall):
-            entries = [await self._inbox.get(self._owner, each) for each in result.pending_ids]
-            hidden = [entry for entry in entries if _is_hidden(entry)]
-            for entry in hidden:
-                await self._inbox.withdraw(self._owner, entry.id, withdrawn_by="client")
-            if len(hidden) < len(entries) or not entries:
-                break
-            result = await caller.resume(result.id, client, options, user=self.user)
-        return result
+        shown = []
+        for entry in entries:
+            if _is_hidden(entry):
+                with suppress(EntryClosedError):  # it has expired, or another run withdraws it
+                    await self._inbox.withdraw(self._owner, entry.id, withdrawn_by="client")
+            else:
+                shown.append(entry)
+        return shown
 
     async def answer_all(self, resume: Sequence[ResumeEntry]) -> list[str]:
         """

@@ -41,6 +41,7 @@ except ImportError:
 from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 
+from mcp_elicit_client.hosts._ag_ui_thread import Thread
 from mcp_elicit_client.hosts.ag_ui import InterruptBridge, ThreadCalls
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
@@ -319,6 +320,23 @@ async def test_a_request_for_hidden_text_is_cancelled_and_never_sent_to_the_fron
         "a": {"action": "accept", "content": NAME},
         "b": {"action": "cancel"},
     }
+
+
+async def test_a_request_for_hidden_text_is_not_shown_after_its_run_was_lost(
+    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lose(*_: Any) -> Any:
+        raise RuntimeError("the process was stopped")
+
+    endpoint = Endpoint(["password"], inbox)
+    async with endpoint.front_end() as front:
+        with monkeypatch.context() as patched:
+            patched.setattr(Thread, "settle", lose)
+            assert (await front.run(text="hello")).error == "RUN_FAILED"
+        asked = await front.run(text="hello again")
+
+    assert asked.interrupt["message"].splitlines()[1] == "| Who are you?"
+    assert "Your password" not in json.dumps(asked.events)
 
 
 async def test_exceptions_of_the_agent_are_not_quoted(inbox: Inbox) -> None:
