@@ -6,7 +6,6 @@ import argparse
 import errno
 import functools
 import json
-import math
 import os
 import statistics
 import time
@@ -33,6 +32,7 @@ from mcp_elicit_client.presentation.quoting import quote_name
 
 _POLL_INTERVAL = 0.2
 _MAX_SHOWN = 200
+_LARGEST = 2**63
 _SPELLED = ("name", "field")
 """What a server spelled in the lists of an event: names of fields."""
 
@@ -276,4 +276,5 @@ def _count_events(events: Iterator[_Event]) -> dict[str, Any]:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    """Return True for a number that the log writes, and that can be added to others."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST

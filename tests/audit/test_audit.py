@@ -1718,6 +1718,19 @@ def test_the_command_follows_a_log_through_rotations(path: Path) -> None:
     assert path.with_name("audit.jsonl.1").exists()
 
 
+@pytest.mark.parametrize("number", ["1" * 400, "-1e308", "NaN", "true"])
+@pytest.mark.parametrize("command", ["tail", "stats"])
+def test_a_number_that_is_none_of_the_log_is_not_counted(path: Path, run: Any, command: str, number: str) -> None:
+    write(path, 1).close()
+    with path.open("a") as file:
+        file.write(f'{{"event":"question","latency":{number}}}\n{{"event":"recovery","lost":{number}}}\n')
+
+    status, out, _ = run(command, path)
+
+    assert status == 0
+    assert ("Lost events: 0." in out) == (command == "stats")
+
+
 def follow(path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, *changes: Callable[[], object]) -> list[Any]:
     """Follow the log while *changes* happen, one for each time that nothing is new; return the numbers of the lines."""
     remaining = list(changes)
