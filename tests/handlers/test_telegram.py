@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from time import process_time
 from typing import Any
 
 import anyio
@@ -23,7 +24,8 @@ pytest.importorskip("telegram")
 from telegram.ext import Application, ExtBot, MessageHandler, filters
 from telegram.request import HTTPXRequest
 
-from mcp_elicit_client.handlers.chat import delivery
+from mcp_elicit_client.handlers import telegram
+from mcp_elicit_client.handlers.chat import ChatMessage, Paragraph, delivery
 from mcp_elicit_client.handlers.telegram import TelegramHandler
 from tests.support.telegram_api import TOKEN, FakeTelegram, Shown
 
@@ -171,6 +173,16 @@ async def test_nothing_in_server_text_becomes_a_link(bot: Bot, text: str) -> Non
     shown = await bot.asks(form({"a": {"type": "string", "title": text}}))
 
     assert shown.marked("pre") == [text]
+
+
+def test_links_in_a_long_text_are_found_in_a_time_in_proportion_to_its_length() -> None:
+    def time_of(length: int) -> float:
+        paragraph = Paragraph("quote", "/" * length)
+        begin = process_time()
+        telegram._content(ChatMessage("", (paragraph,)))
+        return process_time() - begin
+
+    assert time_of(16_000) < 100 * time_of(1_000) + 0.05
 
 
 async def test_nothing_in_a_long_review_becomes_a_link(bot: Bot) -> None:
