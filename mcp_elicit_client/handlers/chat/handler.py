@@ -355,13 +355,15 @@ class ChatHandler:
         """
         Show *turn* in place of the message with the buttons; if *is_below*, as a new message below it.
 
-        The state is kept first: no button works twice, even if the program
-        ends now.
+        A turn with several messages is always below: the buttons remain if
+        the chat does not take all of them.  The state is kept first: no button
+        works twice, even if the program ends now.
         """
         session.is_shown = False
         await self._sessions.save(person, session)
         before = session.message_id
         rendered = self._rendering.message(turn, session.entry)
+        is_below = is_below or len(rendered) > 1
         session.message_ids = await self._delivery.show(person, "" if is_below else before, rendered)
         if session.entry.id in self._asking:  # which forgets it
             self._shown[session.entry.id] = session.message_id
