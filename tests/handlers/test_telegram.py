@@ -675,6 +675,24 @@ async def test_an_answer_leaves_the_buttons_of_the_same_request_valid(bot: Bot) 
     assert len(bot.api.messages) == 2
 
 
+async def test_presses_at_the_same_time_on_two_requests_that_are_the_same_all_count(tmp_path: Any) -> None:
+    api, inbox = FakeTelegram(), Inbox(SqliteStore(tmp_path / "inbox.db"))
+    async with api.serve() as base_url, running(api, base_url, inbox=inbox) as bot:
+        request = form({name: {"enum": ["x", "y"]} for name in "abcde"})
+        shown = [await bot.asks(request), await bot.asks(request)]
+        for _ in range(5):
+            count = len(api.notes)
+            for each in shown:
+                api.press_only(ANN, each, each.data("“x”"))
+            await api.until(lambda count=count: len(api.notes) == count + 2)
+        for each in shown:
+            await api.press(ANN, each, each.data("Send"))
+        await bot.answer(2)
+
+    assert set(api.notes) == {""}
+    assert [each.content for each in bot.answers] == [dict.fromkeys("abcde", "x")] * 2
+
+
 async def test_an_answer_counts_even_if_its_outcome_cannot_be_shown(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(*_arguments: object) -> None:
         raise RuntimeError("the client was shut down")

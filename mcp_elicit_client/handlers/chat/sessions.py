@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
+
+import anyio
 
 from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.chat.dialogs import fits_dialog
@@ -79,6 +82,7 @@ class Sessions:
     limits: ChatLimits
     catalog: MessageCatalog
     time_zone: str | None
+    _locks: WeakValueDictionary[str, anyio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def load(self, owner: str, entry_id: str) -> Session:
         """
@@ -90,7 +94,8 @@ class Sessions:
             InboxError: If the store cannot be used.
         """
         entry = await self.inbox.get(owner, entry_id)
-        kept = _sessions_in(await self.inbox.get_draft(owner, entry_id))
+        async with self._draft_lock(owner):
+            kept = _sessions_in(await self.inbox.get_draft(owner, entry_id))
         request = entry.read()
         state = kept.get(entry_id)
         session = Session(entry, request, self._start(request, _last_inputs(kept)))
@@ -111,29 +116,31 @@ class Sessions:
             InboxError: If the store cannot be used.
         """
         entry_id = session.entry.id
-        draft = await self.inbox.get_draft(owner, entry_id) or {}
-        kept = _sessions_in(draft)
-        kept.pop(entry_id, None)
         state = {
             "message_ids": session.message_ids,
             "is_shown": session.is_shown,
             "seen": session.seen[-_MAX_SEEN:],
         }
-        kept[entry_id] = {**session.conversation.save(), **state}
-        latest = dict(list(kept.items())[-_MAX_SESSIONS:])
-        await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
+        async with self._draft_lock(owner):
+            draft = await self.inbox.get_draft(owner, entry_id) or {}
+            kept = _sessions_in(draft)
+            kept.pop(entry_id, None)
+            kept[entry_id] = {**session.conversation.save(), **state}
+            latest = dict(list(kept.items())[-_MAX_SESSIONS:])
+            await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
 
     @asynccontextmanager
     async def keeping_others(self, owner: str, entry_id: str) -> AsyncIterator[None]:
         """Keep the sessions of pending requests that are the same: an answer to one of them deletes their draft."""
-        before = _sessions_in(await self.inbox.get_draft(owner, entry_id))
-        yield
-        for other_id in [each for each in before if each != entry_id]:
-            with suppress(EntryNotFoundError, InboxError):
-                if (await self.inbox.get(owner, other_id)).state == "pending":
-                    draft = await self.inbox.get_draft(owner, other_id) or {}
-                    kept = {other_id: before[other_id], **_sessions_in(draft)}
-                    await self.inbox.save_draft(owner, other_id, {**draft, "chat": kept})
+        async with self._draft_lock(owner):
+            before = _sessions_in(await self.inbox.get_draft(owner, entry_id))
+            yield
+            for other_id in [each for each in before if each != entry_id]:
+                with suppress(EntryNotFoundError, InboxError):
+                    if (await self.inbox.get(owner, other_id)).state == "pending":
+                        draft = await self.inbox.get_draft(owner, other_id) or {}
+                        kept = {other_id: before[other_id], **_sessions_in(draft)}
+                        await self.inbox.save_draft(owner, other_id, {**draft, "chat": kept})
 
     def context(self, request: Request) -> InputContext:
         """Return what decides the meaning of typed text."""
@@ -141,6 +148,10 @@ class Sessions:
         if isinstance(request, FormRequest):
             return InputContext.for_request(request, locale=locale, time_zone=zone)
         return InputContext(locale=locale, time_zone=zone)
+
+    def _draft_lock(self, owner: str) -> anyio.Lock:
+        """Return the lock for the drafts of *owner*: the sessions of requests that are the same share one."""
+        return self._locks.setdefault(owner, anyio.Lock())
 
     def _start(self, request: Request, draft: Mapping[str, FieldInput]) -> Conversation:
         style = Style(
