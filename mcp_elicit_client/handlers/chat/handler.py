@@ -172,9 +172,8 @@ class ChatHandler:
             reason = reason_not_shown(session.request, self._limits)
             if reason:
                 raise ChatError(reason)
-            turn = session.conversation.start() if session.is_new else session.conversation.ask_again()
-            session.message_ids = []
-            await self._show(owner, session, turn)
+            session.replace_messages([])
+            await self._show(owner, session, session.ask())
 
     async def notify(self, notice: Notice, /) -> None:
         """Tell the user that a policy declined a request."""
@@ -265,10 +264,11 @@ class ChatHandler:
             if message_id in session.seen:
                 return Reaction()
             session.seen.append(message_id)
-            if session.is_shown and found[0].is_shown and session.conversation.turn == found[0].conversation.turn:
+            is_same = session.is_shown and found[0].is_shown and session.conversation.turn == found[0].conversation.turn
+            if is_same and (reply_to is None or reply_to in session.message_ids):
                 turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
             else:  # the user saw another question than the one that the text would answer
-                turn = session.conversation.ask_again()
+                turn = session.ask()
             return await self._proceed(person, session, turn, is_below=True)
 
     # --- Steps
@@ -297,13 +297,12 @@ class ChatHandler:
             with suppress(EntryNotFoundError, InboxError):  # closed meanwhile, or not readable
                 sessions.append(await self._sessions.load(person, each.id))
         if reply_to is not None:
-            return [each for each in sessions if reply_to in each.message_ids]
+            return [each for each in sessions if reply_to in (*each.message_ids, *each.earlier_ids)]
         return [each for each in sessions if each.form is not None and each.form.asked is not None and not each.is_new]
 
     async def _refresh(self, person: str, session: Session) -> Reaction:
         """Ask again after a button that is not valid, so that valid ones are there."""
-        turn = session.conversation.start() if session.is_new else session.conversation.ask_again()
-        await self._proceed(person, session, turn)
+        await self._proceed(person, session, session.ask())
         return Reaction(self._catalog.text(messages.OLD_BUTTON))
 
     def _open_dialog(self, session: Session, button: str) -> Reaction | None:
@@ -364,7 +363,7 @@ class ChatHandler:
         before = session.message_id
         rendered = self._rendering.message(turn, session.entry)
         is_below = is_below or len(rendered) > 1
-        session.message_ids = await self._delivery.show(person, "" if is_below else before, rendered)
+        session.replace_messages(await self._delivery.show(person, "" if is_below else before, rendered))
         if session.entry.id in self._asking:  # which forgets it
             self._shown[session.entry.id] = session.message_id
         session.is_shown = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from mcp_elicit_client.handlers.chat.platform import ChatLimits
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.conversation import Conversation, FormConversation, Style, start_conversation
+from mcp_elicit_client.presentation.conversation import Conversation, FormConversation, Style, Turn, start_conversation
 from mcp_elicit_client.presentation.conversation.saved import inputs_from_json
 from mcp_elicit_client.presentation.form_input import FieldInput
 from mcp_elicit_client.presentation.input_parsing import InputContext
@@ -25,6 +25,7 @@ from mcp_elicit_client.typing import FormRequest, Request
 
 _MAX_SESSIONS = 8
 _MAX_SEEN = 16
+_MAX_EARLIER = 16
 
 
 @dataclass(slots=True)
@@ -39,6 +40,7 @@ class Session:
         is_new: Nothing was kept: the conversation begins.
         message_ids: The messages of the question, of which the last one has
             the buttons; may be empty.
+        earlier_ids: The latest messages that were replaced by others.
         is_shown: The messages ask the present question.  False if the chat
             did not take them, or the program ended before it did.
         seen: The messages of the user that were used already.
@@ -49,6 +51,7 @@ class Session:
     conversation: Conversation
     is_new: bool = True
     message_ids: list[str] = field(default_factory=list)
+    earlier_ids: list[str] = field(default_factory=list)
     is_shown: bool = False
     seen: list[str] = field(default_factory=list)
 
@@ -56,6 +59,16 @@ class Session:
     def message_id(self) -> str:
         """The message with the buttons, or empty."""
         return self.message_ids[-1] if self.message_ids else ""
+
+    def ask(self) -> Turn:
+        """Return the turn that asks the present question, or begins the conversation."""
+        return self.conversation.start() if self.is_new else self.conversation.ask_again()
+
+    def replace_messages(self, message_ids: Sequence[str]) -> None:
+        """Note that the question is asked by the messages *message_ids*."""
+        earlier = (each for each in (*self.earlier_ids, *self.message_ids) if each not in message_ids)
+        self.earlier_ids = [*earlier][-_MAX_EARLIER:]
+        self.message_ids = [*message_ids]
 
     @property
     def form(self) -> FormConversation | None:
@@ -103,6 +116,7 @@ class Sessions:
             with suppress(ValueError, LookupError, TypeError):
                 session.conversation.restore(state)
                 session.message_ids = [*map(str, state["message_ids"])]
+                session.earlier_ids = [*map(str, state["earlier_ids"])]
                 session.is_shown = state["is_shown"] is True
                 session.seen = [*map(str, state["seen"])]
                 session.is_new = False
@@ -118,6 +132,7 @@ class Sessions:
         entry_id = session.entry.id
         state = {
             "message_ids": session.message_ids,
+            "earlier_ids": session.earlier_ids,
             "is_shown": session.is_shown,
             "seen": session.seen[-_MAX_SEEN:],
         }
