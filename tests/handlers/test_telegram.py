@@ -632,6 +632,24 @@ async def test_a_conversation_that_was_forgotten_does_not_take_old_buttons(bot: 
     assert (await bot.answer()).content == {"a": "y", "b": "y"}
 
 
+@pytest.mark.parametrize("is_reply", [True, False])
+async def test_text_for_a_conversation_that_was_forgotten_asks_again_and_is_not_passed_on(
+    bot: Bot, *, is_reply: bool
+) -> None:
+    shown = await bot.asks(form({"a": {"type": "string"}}))
+    (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
+    await bot.ask._inbox.save_draft(str(ANN), entry.id, None)
+
+    bot.api.write(ANN, "x", reply_to=shown if is_reply else None)
+    await bot.api.until(lambda: bot.api.latest(ANN).id > shown.id)
+    assert "Field 1 of 1" in bot.api.latest(ANN).text
+    await bot.write("x")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "x"}
+    assert not bot.texts
+
+
 async def test_the_report_of_the_server_ends_a_visit(bot: Bot) -> None:
     finished = anyio.Event()
 

@@ -168,7 +168,7 @@ class ChatHandler:
             InboxError: If the store cannot be used.
         """
         async with self._lock(entry_id):
-            session = await self._sessions.load(owner, entry_id)
+            session = await self._read(owner, entry_id)
             reason = reason_not_shown(session.request, self._limits)
             if reason:
                 raise ChatError(reason)
@@ -280,9 +280,16 @@ class ChatHandler:
     def _lock(self, entry_id: str) -> anyio.Lock:
         return self._locks.setdefault(entry_id, anyio.Lock())
 
+    async def _read(self, owner: str, entry_id: str) -> Session:
+        """Return a session; if it was forgotten, with the message that this process has shown."""
+        session = await self._sessions.load(owner, entry_id)
+        if session.is_new and entry_id in self._shown:
+            session.message_ids = [self._shown[entry_id]]
+        return session
+
     async def _load(self, person: str, entry_id: str, message_id: str = "") -> Session | Reaction:
         try:
-            session = await self._sessions.load(person, entry_id)
+            session = await self._read(person, entry_id)
         except EntryNotFoundError:
             return Reaction(self._catalog.text(messages.MAY_HAVE_EXPIRED))
         if session.entry.state == "pending":
@@ -295,10 +302,11 @@ class ChatHandler:
         sessions: list[Session] = []
         for each in await list_all(self._inbox, person):
             with suppress(EntryNotFoundError, InboxError):  # closed meanwhile, or not readable
-                sessions.append(await self._sessions.load(person, each.id))
+                sessions.append(await self._read(person, each.id))
         if reply_to is not None:
             return [each for each in sessions if reply_to in (*each.message_ids, *each.earlier_ids)]
-        return [each for each in sessions if each.form is not None and each.form.asked is not None and not each.is_new]
+        shown = [each for each in sessions if each.message_ids or not each.is_new]
+        return [each for each in shown if each.form is not None and each.form.asked is not None]
 
     async def _refresh(self, person: str, session: Session) -> Reaction:
         """Ask again after a button that is not valid, so that valid ones are there."""
