@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time
@@ -150,12 +150,13 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     return tuple(filter(is_date_time, readings)) or tuple(readings[:1])
 
 
-def in_time_zone(moment: datetime, time_zone: str | None) -> datetime:
-    """Return *moment* in the time zone of the user; in that of this computer if it is not known."""
+def time_of_day(moment: datetime, time_zone: str | None) -> str:
+    """Return the time of *moment* in the time zone *time_zone*: ``19:30:00``; ``18:30:00 UTC`` if it is not known."""
     try:
-        return moment.astimezone(_find_zone(time_zone or LOCAL_TIME_ZONE))
+        zone = timezone.utc if time_zone is None else _find_zone(time_zone)
     except DateFaultError:  # such as an offset
-        return moment.astimezone()
+        zone = timezone.utc
+    return f"{moment.astimezone(zone):%H:%M:%S}{' UTC' if zone is timezone.utc else ''}"
 
 
 def names_time_zone(text: str) -> bool:

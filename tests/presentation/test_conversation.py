@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -397,6 +398,16 @@ def test_buttons_say_whose_words_they_are() -> None:
     turn = play(converse(form(FIELDS), style=BUTTONS), "", "")
 
     assert all(("FORGED" in each.label) == each.is_server_text for each in turn.buttons)
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"), [(None, "12:00:00 UTC"), ("Europe/Berlin", "13:00:00"), ("+01:00", "12:00:00 UTC")]
+)
+def test_the_deadline_says_utc_if_the_time_zone_of_the_user_is_not_known(zone: str | None, shown: str) -> None:
+    request = form({}, deadline=datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc))
+    turn = start_conversation(request, ENGLISH, InputContext(time_zone=zone), style=BUTTONS).start()
+
+    assert f"Expires at {shown}" in host_lines(turn)
 
 
 @pytest.mark.parametrize("pressed", ["", "1", "0:send", "1:send", "9:skip", "1:option:0", "1:edit:1", "x:y:z"])
