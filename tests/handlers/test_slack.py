@@ -361,6 +361,20 @@ async def test_a_bot_without_permission_has_asked_nobody(bot: Bot, reason: str) 
     assert reason in answer.reason
 
 
+@pytest.mark.parametrize("content_type", ["text/plain", "application/json"])
+async def test_a_user_learns_that_the_next_message_could_not_be_sent(bot: Bot, content_type: str) -> None:
+    shown = await bot.asks(form({"a": {"enum": ["x", "y"]}}))
+    bot.api.unreachable = content_type
+    button = shown.buttons[0]["value"]
+    notes = [(await bot.ask.press(ANN, button)).note for _ in range(2)]
+    bot.api.unreachable = ""
+    notes.append((await bot.ask.press(ANN, button)).note)
+    await bot.press("Send")
+
+    assert notes == [*["The next message could not be sent. Try again."] * 2, ""]
+    assert (await bot.answer()).content == {"a": "x"}
+
+
 @pytest.mark.parametrize("user", ["C0123456789", "#general", "general", "ann@example.com"])
 async def test_a_request_is_never_posted_to_a_channel(bot: Bot, user: str) -> None:
     answer = await bot.ask(form(user=user))

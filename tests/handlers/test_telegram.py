@@ -429,7 +429,7 @@ async def test_buttons_remain_if_a_part_of_the_review_cannot_be_sent(bot: Bot, m
         note = await bot.api.press(ANN, shown, shown.data("Yes"))
     assert note == "The next message could not be sent. Try again."
 
-    assert await bot.api.press(ANN, shown, shown.data("Yes")) == "This button is no longer valid."
+    assert await bot.api.press(ANN, shown, shown.data("Yes")) == ""
     await bot.press("Send")
 
     assert (await bot.answer()).content == {"a": "b" * 1_900, "b": "b" * 1_900, "c": True}
@@ -638,6 +638,9 @@ async def test_text_for_a_conversation_that_was_forgotten_asks_again_and_is_not_
 ) -> None:
     shown = await bot.asks(form({"a": {"type": "string"}}))
     (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
+    with anyio.fail_after(30):
+        while not (await bot.ask._sessions.load(str(ANN), entry.id)).is_shown:
+            await anyio.sleep(0.001)
     await bot.ask._inbox.save_draft(str(ANN), entry.id, None)
 
     bot.api.write(ANN, "x", reply_to=shown if is_reply else None)

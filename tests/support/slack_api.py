@@ -63,7 +63,9 @@ class FakeSlack:
     Attributes:
         limited: The number of calls that are refused with 429.
         refused: The error of every message, such as ``missing_scope``.
-        late: No dialog can be opened: the trigger has expired.
+        unreachable: A proxy answers each call in place of Slack: with
+        ``text/plain`` or ``application/json``, but no JSON.
+    late: No dialog can be opened: the trigger has expired.
         held: Set when calls are answered; None if they are answered at once.
         said: The texts of messages without blocks, or with one block of text.
     """
@@ -74,6 +76,7 @@ class FakeSlack:
     calls: list[str] = field(default_factory=list)
     limited: int = 0
     refused: str = ""
+    unreachable: str = ""
     late: bool = False
     held: anyio.Event | None = None
     said: list[str] = field(default_factory=list)
@@ -101,6 +104,8 @@ class FakeSlack:
         else:
             given = {name: _decoded(str(value)) for name, value in (await request.post()).items()}
         self.calls.append(method)
+        if self.unreachable:
+            return web.Response(status=503, text="upstream connect error", content_type=self.unreachable)
         if self.limited and method not in ("auth.test", "apps.connections.open"):
             self.limited -= 1
             return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": "0"})

@@ -310,8 +310,11 @@ class ChatHandler:
 
     async def _refresh(self, person: str, session: Session) -> Reaction:
         """Ask again after a button that is not valid, so that valid ones are there."""
-        await self._proceed(person, session, session.ask())
-        return Reaction(self._catalog.text(messages.OLD_BUTTON))
+        is_retry = not (
+            session.is_new or session.is_shown
+        )  # the button worked, but the chat did not take what followed
+        reaction = await self._proceed(person, session, session.ask())
+        return reaction if reaction.note or is_retry else Reaction(self._catalog.text(messages.OLD_BUTTON))
 
     def _open_dialog(self, session: Session, button: str) -> Reaction | None:
         form = session.form

@@ -135,9 +135,12 @@ def _chat_errors() -> Iterator[None]:
         yield
     except SlackApiError as error:
         response: Any = error.response
-        is_limited = response.status_code == 429
+        # What is between the bot and Slack may answer in its place, with any text.
+        data = getattr(response, "data", None)
+        reason = data.get("error") if isinstance(data, dict) else None
+        is_limited = getattr(response, "status_code", None) == 429
         seconds = float(response.headers.get("Retry-After", 1)) if is_limited else None
-        raise ChatError(f"Slack: {response.get('error', 'no reason')}", seconds) from error
+        raise ChatError(f"Slack: {reason or 'no reason'}", seconds) from error
     except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}") from error
 
