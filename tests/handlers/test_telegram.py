@@ -751,6 +751,24 @@ async def test_the_outcome_is_shown_if_the_inbox_keeps_no_history(label: str, ou
         assert not bot.api.latest(ANN).buttons
 
 
+async def test_a_press_at_the_moment_at_which_the_request_is_withdrawn_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    api, inbox = FakeTelegram(), Inbox(MemoryStore(max_history=0))
+    answer = inbox.answer
+
+    async def withdraw_first(owner: str, entry_id: str, *arguments: Any, **options: Any) -> Any:
+        await inbox.withdraw(owner, entry_id)
+        await anyio.wait_all_tasks_blocked()
+        return await answer(owner, entry_id, *arguments, **options)
+
+    async with api.serve() as base_url, running(api, base_url, inbox=inbox) as bot:
+        shown = await bot.asks(form({"sure": {"type": "boolean", "title": "Sure"}}))
+        monkeypatch.setattr(inbox, "answer", withdraw_first)
+        reaction = await bot.ask.press(str(ANN), shown.data("Yes"))
+
+        assert reaction.note == "It may have expired, or it belongs to another user."
+        assert (await bot.answer()).action == "cancel"
+
+
 async def test_a_withdrawn_request_loses_its_buttons_if_the_inbox_keeps_no_history() -> None:
     api = FakeTelegram()
     inbox = Inbox(MemoryStore(max_history=0))

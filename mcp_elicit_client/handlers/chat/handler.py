@@ -52,12 +52,18 @@ _logger = logging.getLogger("mcp_elicit_client")
 def _or_try_again(
     react: Callable[Concatenate[ChatHandler, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[ChatHandler, P], Coroutine[Any, Any, T | Reaction]]:
-    """Return *react* so that users learn if the store of the inbox cannot be used.  What they did is not lost."""
+    """
+    Return *react* so that users learn if the store of the inbox cannot be used, or the request has just been closed.
+
+    If the store cannot be used, what they did is not lost.
+    """
 
     @functools.wraps(react)
     async def reacting(handler: ChatHandler, /, *arguments: P.args, **options: P.kwargs) -> T | Reaction:
         try:
             return await react(handler, *arguments, **options)
+        except EntryNotFoundError:  # closed meanwhile; the store keeps no history
+            return Reaction(handler._catalog.text(messages.MAY_HAVE_EXPIRED))  # noqa: SLF001 -- a method
         except InboxError as error:
             _logger.warning("An action of a user in a chat could not be stored: %s", error)
             return Reaction(handler._catalog.text(messages.TRY_AGAIN))  # noqa: SLF001 -- a method
@@ -288,10 +294,7 @@ class ChatHandler:
         return session
 
     async def _load(self, person: str, entry_id: str, message_id: str = "") -> Session | Reaction:
-        try:
-            session = await self._read(person, entry_id)
-        except EntryNotFoundError:
-            return Reaction(self._catalog.text(messages.MAY_HAVE_EXPIRED))
+        session = await self._read(person, entry_id)
         if session.entry.state == "pending":
             return session
         await self._delivery.edit(person, message_id or session.message_id, self._rendering.outcome(session.entry))
@@ -388,6 +391,10 @@ class ChatHandler:
         if not isinstance(request, UrlRequest) or request.completion is None:
             return
         await request.completion.wait()
+        with suppress(EntryNotFoundError):  # closed meanwhile
+            await self._complete(owner, entry_id)
+
+    async def _complete(self, owner: str, entry_id: str) -> None:
         async with self._lock(entry_id):
             session = await self._load(owner, entry_id)
             conversation = session.conversation if isinstance(session, Session) else None
