@@ -154,6 +154,7 @@ class FakeServer:
             check_function("callback", callback, "context", "params", hint=hint)
         options = {"elicitation_callback": callback, **options}
         self._request_sent = anyio.Event()
+        self._requests.clear()  # those of an earlier connection get no replies
         if supports_multi_round_trip():
             mode = "legacy" if self.delivery == "server-initiated" else "auto"
             sdk: Any = mcp

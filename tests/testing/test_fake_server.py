@@ -208,6 +208,21 @@ async def test_a_server_that_disconnects_gets_no_answer() -> None:
     assert reply.result is None
 
 
+async def test_the_requests_of_an_earlier_connection_are_over(delivery: Delivery) -> None:
+    server = FakeServer(delivery)
+    async with server.connected(callback_of(ScriptedUser().waits())), anyio.create_task_group() as group:
+        group.start_soon(server.ask, FORM)
+        await server.wait_until_pending()
+        group.cancel_scope.cancel()
+    async with server.connected(callback_of(ScriptedUser().declines())):
+        with anyio.move_on_after(0.1) as waiting:
+            await server.wait_until_pending()
+        reply = await server.ask(FORM)
+
+    assert waiting.cancelled_caught
+    assert reply.action == "decline"
+
+
 async def test_a_server_nags_until_it_is_accepted(delivery: Delivery) -> None:
     user = ScriptedUser().declines().declines().answers({"name": "Ada"})
 
