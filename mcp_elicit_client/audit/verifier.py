@@ -275,7 +275,12 @@ class ChainVerifier:
 
     def _feed_authentic(self, line: Line, file: str, number: int) -> None:
         found = line.event.get("found", {})
-        self._report_malformed(found.get("torn", 0))
+        torn = found.get("torn", 0)
+        is_next = self._above is None or self._above.mac == line.previous
+        if torn and is_next and not self._malformed:
+            text = f"Missing before this line: {torn} bytes of a line that a process wrote when it was killed."
+            self.report("missing", text, file, number)
+        self._report_malformed(torn)
         if "head" in found:
             self.report(
                 "invalid_head",

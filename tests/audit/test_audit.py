@@ -1160,6 +1160,20 @@ def test_bytes_added_to_a_torn_line_are_a_violation(path: Path) -> None:
     assert codes(verify(path, KEY)) == [("malformed", 3), ("malformed", 4)]
 
 
+@pytest.mark.parametrize("removed", [slice(0, 3), slice(2, 3)], ids=["and all lines before it", "alone"])
+def test_a_torn_line_that_is_removed_is_detected(path: Path, removed: slice) -> None:
+    write(path, 2).close()
+    with path.open("ab") as file:
+        file.write(b"torn")
+    write(path, 1).close()
+    assert verify(path, KEY)
+    lines = path.read_bytes().splitlines(keepends=True)
+    del lines[removed]
+    path.write_bytes(b"".join(lines))
+
+    assert codes(verify(path, KEY)) == [("missing", len(lines))]
+
+
 def test_a_torn_line_is_reported_before_the_file_is_rotated(path: Path) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
