@@ -98,6 +98,9 @@ class TelegramHandler(ChatHandler):
                 await message.reply_text(reaction.note)
         raise ApplicationHandlerStop
 
+    def _is_before(self, message_id: str, shown_id: str) -> bool:
+        return int(message_id) < int(shown_id)  # in a chat, the IDs increase
+
 
 class _Telegram:
     limits = _LIMITS

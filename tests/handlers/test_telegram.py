@@ -795,14 +795,36 @@ async def test_a_message_that_was_sent_before_a_question_was_shown_does_not_answ
 
     monkeypatch.setattr(platform, "send", send_later)
     async with anyio.create_task_group() as group:
-        group.start_soon(lambda: bot.ask.reply(str(ANN), "Ann", message_id="1"))
+        group.start_soon(lambda: bot.ask.reply(str(ANN), "Ann", message_id="1001"))
         await is_sending.wait()
-        group.start_soon(lambda: bot.ask.reply(str(ANN), "No, Bob", message_id="2"))
+        group.start_soon(lambda: bot.ask.reply(str(ANN), "No, Bob", message_id="1002"))
         await anyio.wait_all_tasks_blocked()
         goes_on.set()
 
     assert "Town" in bot.api.latest(ANN).text
     assert "Check your answers" not in bot.api.latest(ANN).text
+
+
+async def test_a_message_that_was_sent_before_the_request_does_not_answer_it(bot: Bot) -> None:
+    await bot.asks(form({"sure": {"type": "boolean", "title": "Sure"}}))
+    bot.api.write(ANN, "yes", message_id=99)  # delivered late, since the bot was not running
+    await bot.api.until(lambda: bot.texts)
+    await bot.press("No")
+
+    assert (await bot.answer()).content == {"sure": False}
+    assert bot.texts == ["yes"]
+
+
+async def test_a_message_that_was_sent_before_the_present_question_does_not_answer_it(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    second = await bot.write("for A")
+    bot.api.write(ANN, "more for A", message_id=second.id - 1)
+    await bot.api.until(lambda: bot.api.latest(ANN).id > second.id)
+    assert "Field 2 of 2" in bot.api.latest(ANN).text
+    await bot.write("for B")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "for A", "b": "for B"}
 
 
 async def test_a_stored_request_that_cannot_be_read_hides_no_other_question() -> None:

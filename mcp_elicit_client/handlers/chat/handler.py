@@ -259,7 +259,7 @@ class ChatHandler:
                 replies to no message: it then answers the field that is
                 shown, if there is only one.
         """
-        found = await self._asked(person, reply_to)
+        found = await self._asked(person, message_id, reply_to)
         if len(found) != 1:
             return Reaction(self._catalog.text(messages.REPLY_TO_ONE)) if found else None
         entry_id = found[0].entry.id
@@ -271,7 +271,7 @@ class ChatHandler:
                 return Reaction()
             session.seen.append(message_id)
             is_same = session.is_shown and found[0].is_shown and session.conversation.turn == found[0].conversation.turn
-            if is_same and (reply_to is None or reply_to in session.message_ids):
+            if is_same and not self._is_late(session, message_id, reply_to):
                 turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
             else:  # the user saw another question than the one that the text would answer
                 turn = session.ask()
@@ -300,15 +300,25 @@ class ChatHandler:
         await self._delivery.edit(person, message_id or session.message_id, self._rendering.outcome(session.entry))
         return Reaction(self._rendering.closed_text(session.entry))
 
-    async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
+    def _is_before(self, message_id: str, shown_id: str) -> bool:  # noqa: ARG002 -- for adapters
+        """Return True if the IDs tell that a message of a user was sent before another one was shown."""
+        return False
+
+    def _is_late(self, session: Session, message_id: str, reply_to: str | None) -> bool:
+        """Return True if a message of a user is about an earlier question than the one that is shown."""
+        if reply_to is not None:
+            return reply_to in session.earlier_ids
+        return self._is_before(message_id, session.message_id)
+
+    async def _asked(self, person: str, message_id: str, reply_to: str | None) -> list[Session]:
         """Return the sessions of *person* that a message may be for."""
         sessions: list[Session] = []
         for each in await list_all(self._inbox, person):
             with suppress(EntryNotFoundError, InboxError):  # closed meanwhile, or not readable
                 sessions.append(await self._read(person, each.id))
         if reply_to is not None:
-            return [each for each in sessions if reply_to in (*each.message_ids, *each.earlier_ids)]
-        shown = [each for each in sessions if each.message_ids or not each.is_new]
+            return [each for each in sessions if reply_to in each.all_ids]
+        shown = [each for each in sessions if each.all_ids and not self._is_before(message_id, each.all_ids[0])]
         return [each for each in shown if each.form is not None and each.form.asked is not None]
 
     async def _refresh(self, person: str, session: Session) -> Reaction:

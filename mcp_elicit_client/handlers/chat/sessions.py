@@ -60,14 +60,18 @@ class Session:
         """The message with the buttons, or empty."""
         return self.message_ids[-1] if self.message_ids else ""
 
+    @property
+    def all_ids(self) -> list[str]:
+        """The messages that have asked something, oldest first."""
+        return [*self.earlier_ids, *self.message_ids]
+
     def ask(self) -> Turn:
         """Return the turn that asks the present question, or begins the conversation."""
         return self.conversation.start() if self.is_new else self.conversation.ask_again()
 
     def replace_messages(self, message_ids: Sequence[str]) -> None:
         """Note that the question is asked by the messages *message_ids*."""
-        earlier = (each for each in (*self.earlier_ids, *self.message_ids) if each not in message_ids)
-        self.earlier_ids = [*earlier][-_MAX_EARLIER:]
+        self.earlier_ids = [each for each in self.all_ids if each not in message_ids][-_MAX_EARLIER:]
         self.message_ids = [*message_ids]
 
     @property
