@@ -33,6 +33,7 @@ from mcp_elicit_client.presentation.date_parsing import names_time_zone
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.formatting import format_number, format_temporal
 from mcp_elicit_client.presentation.input_parsing import is_long_text
+from mcp_elicit_client.presentation.option_names import has_comma
 from mcp_elicit_client.typing import Request, Source, UrlRequest
 
 _CLOCK_TOLERANCE = timedelta(seconds=1)
@@ -396,4 +397,4 @@ def _sanitize(value: object, catalog: MessageCatalog, limit: int | None = _MAX_V
 
 
 def _quote_commas(text: str) -> str:
-    return f'"{text}"' if "," in text else text
+    return f'"{text}"' if has_comma(text) else text

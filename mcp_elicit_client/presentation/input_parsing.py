@@ -43,7 +43,7 @@ from mcp_elicit_client.presentation.locale_conventions import (
     narrow,
 )
 from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
-from mcp_elicit_client.presentation.option_names import OptionNames
+from mcp_elicit_client.presentation.option_names import OptionNames, has_comma, split_at_commas
 
 __all__ = ["CANONICAL_LOCALE", "InputContext", "parse_text", "to_text"]
 
@@ -113,7 +113,8 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     - An option is its label, as it is shown.  It is also its title or its
       value, in any case, or its number in the list, from 1 on, if
       `accepts_option_numbers`.  Text that fits several options is an error.
-    - Lists are separated by line breaks, or by commas if there are none.
+    - Lists are separated by line breaks, or by commas if there are none: also
+      by those of East Asian and Arabic keyboards.
       Options with commas in their labels may be in double quotes.
     - A date and time may have a space instead of ``T`` and no seconds, and
       12 hours with ``am`` or ``pm``.  Its time zone is an offset, ``UTC`` or a
@@ -145,7 +146,7 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
         case MultiChoiceField():
             options = choices_by_key(field)
             texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
-            if any("," in each for each in (*texts, *map(field.label_of, field.choices))):
+            if any(has_comma(each) for each in (*texts, *map(field.label_of, field.choices))):
                 return f"{texts[0]}\n" if len(texts) == 1 else "\n".join(texts)
             return ", ".join(texts)
         case BooleanField():
@@ -265,7 +266,8 @@ def _parse_boolean(field: BooleanField, text: str) -> bool:
 def _parse_list(field: MultiChoiceField, text: str) -> list[Any]:
     if field.choices:
         return [choice.value for choice in OptionNames(field).select_several(text)]
-    return [part.strip() for part in text.split("\n" if "\n" in text else ",") if part.strip()]
+    parts = text.split("\n") if "\n" in text else split_at_commas(text)
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _invalid(errors: Sequence[FieldError]) -> AnswerError:

@@ -18,7 +18,8 @@ from mcp_elicit_client.presentation.locale_conventions import narrow
 # Patterns are compiled at their first use, because they would slow down the import.
 _INTEGER = r"(?a)[+-]?[0-9]{1,300}"
 _LIKE_A_NUMBER = r"[\W_]*\d{1,300}(?:[.,]0{1,300})?[\W_]*"
-_QUOTED_OR_PLAIN = r'\s*(?:"([^"]*)"\s*|([^,]*))(?:,|$)'
+_COMMA = "[,\uff0c\u3001\u060c]"  # also of East Asian and Arabic keyboards
+_QUOTED_OR_PLAIN = rf'\s*(?:"([^"]*)"\s*|([^{_COMMA[1:-1]}]*))(?:{_COMMA}|$)'
 
 _Index: TypeAlias = Mapping[str, AbstractSet[int]]
 
@@ -83,7 +84,7 @@ class OptionNames:
         if "\n" in text:
             return self._select_each(text.split("\n"))
         quoted = [match[1] or match[2] for match in re.finditer(_QUOTED_OR_PLAIN, text)]
-        plain = text.split(",")
+        plain = split_at_commas(text)
         found: list[list[Choice]] = []
         for parts in (plain, [text], quoted):
             with suppress(AnswerError):
@@ -102,6 +103,16 @@ class OptionNames:
     def _error(self, **params: object) -> AnswerError:
         error: FieldError = field_error(self._field.name, "choice", **params)
         return AnswerError(error.message, (error,))
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Return the parts of *text* between its commas, also those of East Asian and Arabic keyboards."""
+    return re.split(_COMMA, text)
+
+
+def has_comma(text: str) -> bool:
+    """Return True if `split_at_commas` would separate *text*."""
+    return len(split_at_commas(text)) > 1
 
 
 def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:

@@ -51,6 +51,14 @@ def test_typed_text_has_one_meaning(row: dict[str, Any], context: InputContext) 
             assert read_field(field, typed["text"], context) == FieldState(value, "user")
 
 
+@pytest.mark.parametrize("typed", ["りんご、みかん", "りんご，みかん", "りんご،みかん", "りんご, みかん"])
+def test_a_list_is_separated_by_the_commas_of_every_keyboard(typed: str) -> None:
+    fruits = ["りんご", "みかん"]
+
+    assert parse_text(one_field({"type": "array", "items": {"type": "string"}}), typed) == fruits
+    assert parse_text(one_field({"type": "array", "items": {"enum": fruits}}), typed) == fruits
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_spaces_around_a_format_are_removed_as_its_row_says(name: str) -> None:
     field, row = one_field({"type": "string", "format": name}), FORMATS[name]
