@@ -101,7 +101,7 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     """
     Return the value that *text* means for *field*.
 
-    - Numbers are digits, 0 to 9, with a decimal point or comma, and with
+    - Numbers are digits, also Arabic or wide ones, with a decimal point or comma, and with
       separators of thousands.  The whole text must be a number: ``12abc`` and
       ``1_000`` are errors.
     - A number or a date that can be read in one way is read so: ``7,5``,

@@ -62,8 +62,9 @@ def conventions_of(tag: str | None) -> Conventions:
 
 
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_NARROW |= {zero + digit: ord("0") + digit for zero in (0x0660, 0x06F0) for digit in range(10)}
 
 
 def narrow(text: str) -> str:
-    """Return *text* with the wide letters, digits and spaces of East Asian keyboards as ASCII."""
+    """Return *text* in ASCII where it has digits of Arabic keyboards, or wide characters of East Asian ones."""
     return text.translate(_NARROW)
