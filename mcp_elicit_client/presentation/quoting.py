@@ -1,7 +1,7 @@
 """
-Quoting of server text in terminals.
+Quoting of server text: in a line, and in terminals.
 
-Every line of server text begins with a gutter.  Lines are broken here and not
+In terminals, every line of server text begins with a gutter.  Lines are broken here and not
 by the terminal, which would continue them without a gutter.
 """
 
@@ -17,6 +17,7 @@ from functools import lru_cache
 from mcp_elicit_client.core.text import sanitize_text
 
 GUTTER = "  | "
+_INNER_QUOTES = str.maketrans("“”„‟", '""""')
 _MAX_NAME = 80
 _MIN_WIDTH = 12
 _MIN_SENTENCE = 20
@@ -82,6 +83,11 @@ def terminal_width(default: int = 80) -> int:
         with suppress(AttributeError, OSError, ValueError):  # no terminal, closed, or without a descriptor
             widths.append(os.get_terminal_size(stream.fileno()).columns)
     return min(each for each in widths if each > 0)
+
+
+def quoted(text: str) -> str:
+    """Return words of the server in quotation marks, which they cannot contain."""
+    return f"“{text.translate(_INNER_QUOTES)}”"
 
 
 def quote_name(name: str) -> str:

@@ -149,6 +149,13 @@ async def test_a_form_is_answered_in_a_dialog(is_socket: bool) -> None:
     assert not api.latest(ANN).buttons
 
 
+async def test_a_dialog_shows_the_pattern_that_an_answer_does_not_match(bot: Bot) -> None:
+    await bot.asks(form({"code": {"type": "string", "pattern": '^[A-Z]{3}"”$'}}))
+    errors = await bot.submit(await bot.open(), "abc")
+
+    assert errors == {"0": 'This does not have the required format. Pattern: “^[A-Z]{3}""$”'}
+
+
 async def test_server_text_is_never_markup(bot: Bot) -> None:
     shown = await bot.asks(form())
     view = await bot.open()
@@ -250,14 +257,14 @@ async def test_errors_that_are_found_after_the_dialog_was_closed_follow_as_a_mes
         return await submit(*arguments)
 
     monkeypatch.setattr(slack_handler, "_ACK_TIMEOUT", 0)
-    await bot.asks(form({"guests": {"type": "integer"}}))
+    shown = await bot.asks(form({"code": {"type": "string", "pattern": "^https://a.example$"}}))
     view = await bot.open()
     monkeypatch.setattr(bot.ask, "submit", submit_later)
     assert await bot.submit(view, "two") == {}
     goes_on.set()
 
-    await bot.api.until(lambda: bot.api.said)
-    assert bot.api.said == ["Enter a whole number."]
+    await bot.api.until(lambda: bot.api.latest(ANN) is not shown)
+    assert bot.api.latest(ANN).text == "This does not have the required format. Pattern: “^https://a.example$”\n"
 
 
 async def test_a_message_can_be_seen_only_by_the_person_in_a_channel(anyio_backend: Any) -> None:

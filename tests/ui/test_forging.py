@@ -17,12 +17,12 @@ from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.url.domains import UrlWarning, UrlWarningCode
 from mcp_elicit_client.core.validation.pattern_pool import POOL
 from mcp_elicit_client.handlers.agui import error_text
-from mcp_elicit_client.handlers.chat.rendering import quoted
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.policies import flag_impersonation
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.presentation.warnings import DIAGNOSTIC_NOTES, DIAGNOSTIC_WARNINGS, request_warnings
 from mcp_elicit_client.testing import ScriptedUser
 from mcp_elicit_client.typing import Request

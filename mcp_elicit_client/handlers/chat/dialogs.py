@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.handlers.chat.platform import ChatLimits, Dialog, DialogField, DialogLimits, DialogValue
-from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length, quoted
+from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import FormConversation, HostText, Part, ServerText
@@ -15,6 +15,7 @@ from mcp_elicit_client.presentation.conversation.options import option_values
 from mcp_elicit_client.presentation.descriptions import describe_field, option_labels, title_line
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, to_text
+from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
 
 

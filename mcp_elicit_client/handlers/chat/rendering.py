@@ -23,13 +23,13 @@ from mcp_elicit_client.presentation.conversation import (
 )
 from mcp_elicit_client.presentation.descriptions import describe_field, server_name, title_line
 from mcp_elicit_client.presentation.notices import describe_notice
+from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.typing import Answer, Request
 
 SELECTED_MARK = "✓ "
 """What begins the label of a selected option."""
 
 _ELLIPSIS = "…"
-_INNER_QUOTES = str.maketrans("“”„‟", '""""')
 
 
 @dataclass(slots=True)
@@ -184,11 +184,6 @@ class Rendering:
             return whole
         start = f"{mark}{button.number}. "
         return start + quoted(cut(button.label, self.limits.max_label - length(start) - 2))
-
-
-def quoted(text: str) -> str:
-    """Return words of the server in quotation marks, which they cannot contain."""
-    return f"“{text.translate(_INNER_QUOTES)}”"
 
 
 def length(text: str) -> int:

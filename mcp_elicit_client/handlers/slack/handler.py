@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.chat.handler import ChatHandler
-from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage
+from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage, Paragraph
 from mcp_elicit_client.handlers.slack.blocks import LIMITS, NAME, acknowledgement, content, values, view
 
 try:
@@ -71,7 +71,7 @@ class SlackHandler(ChatHandler):
                     channel=channel, user=person, text=html.escape(reaction.note, quote=False)
                 )
 
-    async def _on_submit(self, ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
+    async def _on_submit(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         sent, person = body["view"], body["user"]["id"]
         entered = values(sent["state"]["values"])
         reacting = asyncio.ensure_future(self.submit(person, sent["private_metadata"], entered))
@@ -82,9 +82,9 @@ class SlackHandler(ChatHandler):
         await ack()
         reaction = await reacting
         text = reaction.note or " ".join((reaction.errors or {}).values())
-        if text:  # the dialog that would have shown it is closed
-            with _suppressed():
-                await client.chat_postMessage(channel=person, text=html.escape(text, quote=False))
+        if text:  # the dialog that would have shown it is closed; errors may quote the server
+            for message in self._rendering.split(sent["title"]["text"], [Paragraph("text", text)]):
+                await self._delivery.inform(person, message)
 
 
 class _Slack:

@@ -13,6 +13,7 @@ from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostTex
 from mcp_elicit_client.presentation.descriptions import answer_note, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
+from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.presentation.warnings import (
     RequestWarning,
     answer_warnings,
@@ -148,7 +149,14 @@ class FormAnswers:
     def _restored(self, field: Field) -> FieldState:
         return read_field(field, self._before[field.name], self._context, check_pattern=False)
 
-    def error_parts(self, field: Field, state: FieldState, *, has_commands: bool) -> Iterator[Part]:
+    def error_text(self, field: Field, state: FieldState) -> str:
+        """Return what is wrong with *state* of *field*, and what to enter, in one line."""
+        parts = self.error_parts(field, state, has_commands=False)
+        return " ".join(
+            f"{each.label}: {quoted(each.text)}" if isinstance(each, ServerText) else each.text for each in parts
+        )
+
+    def error_parts(self, field: Field, state: FieldState, *, has_commands: bool) -> Iterator[HostText | ServerText]:
         """Yield what is wrong with *state* of *field*, and what to enter."""
         for error in state.errors:
             yield HostText(self._catalog.error(error))

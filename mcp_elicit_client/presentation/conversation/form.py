@@ -155,7 +155,7 @@ class FormConversation:
         for field in fields:
             state = self._answers.set(field, given[field.name])
             if state.errors:
-                errors[field.name] = " ".join(map(self._catalog.error, state.errors))
+                errors[field.name] = self._answers.error_text(field, state)
         if errors:
             return errors
         notes = [HostText(note) for field in fields if (note := self._note(field, given[field.name]))]

@@ -12,10 +12,11 @@ import anyio
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage
-from mcp_elicit_client.handlers.chat.rendering import SELECTED_MARK, quoted
+from mcp_elicit_client.handlers.chat.rendering import SELECTED_MARK
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.descriptions import option_label
+from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.testing.callback_under_test import UserAction
 from mcp_elicit_client.testing.interfaces import Interface
 from mcp_elicit_client.typing import Answer, FormRequest, Request
