@@ -30,7 +30,7 @@ from mcp_elicit_client.core.schema.enums import Choice, Scalar
 from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import describe_field, option_label
+from mcp_elicit_client.presentation.descriptions import describe_field, option_labels
 from mcp_elicit_client.presentation.input_parsing import accepts_empty, parse_without_checks, to_text
 
 _Options = TypeVar("_Options", ChoiceField, MultiChoiceField)
@@ -108,13 +108,10 @@ class PlainForm:
                 assert_never(field)
 
     def _with_labels(self, field: _Options) -> _Options:
-        """Return *field* with a title for each option, also for those with a blank one."""
-        if all(each.title.strip() for each in field.choices):
-            return field
-        titles = [
-            each.title if each.title.strip() else option_label(field, each, self._catalog) for each in field.choices
-        ]
-        choices = [Choice(value=each.value, title=title) for each, title in zip(field.choices, titles, strict=True)]
+        """Return *field* with the labels of its options as titles: each looks different, and none is blank."""
+        labels = option_labels(field, self._catalog)
+        pairs = zip(field.choices, labels, strict=True)
+        choices = [Choice(value=choice.value, title=label) for choice, label in pairs]
         return field.model_copy(update={"choices": tuple(choices)})
 
     def _text(self, field: TextField) -> TextField:

@@ -12,6 +12,7 @@ from mcp_elicit_client import ChoiceField, FormRequest, MultiChoiceField, Reques
 from mcp_elicit_client.core.schema.writer import to_schema
 from mcp_elicit_client.core.validation.content import validate_without_patterns
 from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.descriptions import option_labels
 from mcp_elicit_client.presentation.plain_forms import PlainForm
 from tests.core.test_writer import FORMS
 from tests.support import form_params
@@ -52,6 +53,18 @@ def test_every_field_is_shown_or_named(schema: dict[str, Any]) -> None:
         assert field.kind != "multichoice" or field.choices
 
 
+def test_options_that_share_a_title_look_different() -> None:
+    options = [{"const": "x", "title": "Yes"}, {"const": "y", "title": "Yes"}]
+    items = {"type": "array", "items": {"anyOf": options}}
+    plain = PlainForm(form_of({"properties": {"one": {"oneOf": options}, "many": items}}), ENGLISH)
+
+    one, many = plain.form.fields
+
+    assert isinstance(one, ChoiceField)
+    assert isinstance(many, MultiChoiceField)
+    assert [each.title for each in one.choices] == [each.title for each in many.choices] == ["Yes (x)", "Yes (y)"]
+
+
 @settings(max_examples=100)
 @given(FORMS | SCHEMA)
 def test_every_option_comes_back_as_its_value(schema: dict[str, Any]) -> None:
@@ -65,9 +78,7 @@ def test_every_option_comes_back_as_its_value(schema: dict[str, Any]) -> None:
         if isinstance(field, ChoiceField) and isinstance(original, ChoiceField):
             sent = [plain.content({field.name: each.value}) for each in field.choices]
             assert [each[field.name] for each in sent] == [each.value for each in original.choices]
-            titles = zip(field.choices, original.choices, strict=True)
-            assert all(shown.title.strip() for shown in field.choices)
-            assert all(shown.title == each.title for shown, each in titles if each.title.strip())
+            assert [each.title for each in field.choices] == option_labels(original, ENGLISH)
         elif isinstance(original, MultiChoiceField) and not original.choices:
             assert plain.content({field.name: "a, b"})[field.name] == ["a", "b"]
 
