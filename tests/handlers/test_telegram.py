@@ -653,6 +653,35 @@ async def test_text_for_a_conversation_that_was_forgotten_asks_again_and_is_not_
     assert not bot.texts
 
 
+async def test_a_request_that_is_announced_again_says_what_it_is_about(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "boolean"}, "b": {"type": "boolean"}}, message="To book a table"))
+    await bot.press("Yes")
+    (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
+    await bot.ask.announce(str(ANN), entry.id)
+
+    shown = bot.api.latest(ANN)
+    assert shown.text.startswith("mail asks for 2 answers\nTo book a table\nQuoted text comes from the server.\n")
+    assert "Field 2 of 2" in shown.text
+
+
+async def test_a_visit_that_is_announced_again_has_its_link(bot: Bot) -> None:
+    await bot.asks(parse_request(URL, server="shop", user=str(ANN)))
+    await bot.press("Show link")
+    (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
+    await bot.ask.announce(str(ANN), entry.id)
+
+    shown = bot.api.latest(ANN)
+    assert shown.text.startswith("shop asks you to open example.com\nPay\n")
+    assert [each["url"] for each in shown.buttons if "url" in each] == ["https://pay.example.com/17"]
+
+
+async def test_a_visit_that_was_not_finished_has_a_link(bot: Bot) -> None:
+    request = parse_request(URL, server="shop", user=str(ANN)).model_copy(update={"previous_visits": 1})
+    shown = await bot.asks(request)
+
+    assert [each["url"] for each in shown.buttons if "url" in each] == ["https://pay.example.com/17"]
+
+
 async def test_the_report_of_the_server_ends_a_visit(bot: Bot) -> None:
     finished = anyio.Event()
 

@@ -179,7 +179,7 @@ class ChatHandler:
             if reason:
                 raise ChatError(reason)
             session.replace_messages([])
-            await self._show(owner, session, session.ask())
+            await self._show(owner, session, session.conversation.start())
 
     async def notify(self, notice: Notice, /) -> None:
         """Tell the user that a policy declined a request."""

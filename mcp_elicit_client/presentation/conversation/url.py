@@ -206,9 +206,10 @@ class UrlConversation:
     def _ask(self, *parts: Part) -> Turn:
         """Return the turn that asks the present question; with buttons, with the URL that it is about."""
         before = parts
-        if self._style.has_buttons and not any(isinstance(each, Link) for each in parts):
-            is_waiting = self._prompt.step == "waiting" and self._unconfirmed is None
-            before = *parts, *(self._open_yourself() if is_waiting else (Link(self.request.target),))
+        if self._style.has_buttons and self._prompt.step == "waiting" and self._unconfirmed is None:
+            before = *parts, *self._open_yourself()
+        elif self._style.has_buttons and not any(isinstance(each, Link) for each in parts):
+            before = *parts, Link(self.request.target)
         return self._make_turn(*before, *self._hints())
 
     def _hints(self) -> Iterator[HostText]:
