@@ -187,6 +187,18 @@ async def test_a_dialog_that_opens_too_late_becomes_a_conversation(bot: Bot) -> 
     assert (await bot.answer()).content == {"a": "y", "b": True}
 
 
+async def test_a_field_whose_dialog_opens_too_late_says_so_and_can_be_typed_afterwards(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string"}}))
+    bot.api.late = True
+    await bot.press("Answer")
+    shown = await bot.press(bot.api.latest(ANN).labels[0])
+    assert shown.text.startswith("The next message could not be sent. Try again.")
+    bot.api.late = False
+    await bot.submit(await bot.open(shown.labels[0]), "x")
+
+    assert (await bot.answer()).content == {"a": "x"}
+
+
 async def test_a_form_that_does_not_fit_a_dialog_is_a_conversation(bot: Bot) -> None:
     options = [f"Option {at} {'x' * 80}" for at in range(10_000)]
     shown = await bot.asks(form({"a": {"enum": options}, "b": {"type": "string"}}))

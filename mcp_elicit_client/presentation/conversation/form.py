@@ -124,7 +124,7 @@ class FormConversation:
             case ["use"]:
                 return self._reply_to_field("")
             case ["type"]:  # a dialog that could not be opened
-                return self._turns.ask()
+                return self._turns.ask(HostText(self._catalog.text(messages.CANNOT_CONTINUE)))
         return self._choose(name)
 
     def give(self, given: FieldInput) -> Turn:
