@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import logging
 import math
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
 from types import TracebackType
@@ -57,7 +58,7 @@ class UpstreamConnection:
         client: The SDK's client or session.
         has_rounds: The server uses multi-round-trip requests.
         listeners: The number of tasks that wait for notifications.
-        idle_since: When the last call ended, on the event loop's clock.
+        idle_since: When the last call ended, by `time.monotonic`.
     """
 
     def __init__(self) -> None:
@@ -209,7 +210,7 @@ class ConnectionPool:
         self._leased.discard(connection)
         connection.ask = None
         if connection.is_usable and self._may_return(downstream):
-            connection.idle_since = anyio.current_time()
+            connection.idle_since = time.monotonic()
             self._idle.setdefault((downstream.key, downstream.modes), []).append(connection)
         else:
             connection.close()
@@ -224,7 +225,7 @@ class ConnectionPool:
         """Close unused connections, for ever."""
         while True:
             await anyio.sleep(max(self._idle_timeout / 4, _MIN_INTERVAL))
-            oldest = anyio.current_time() - self._idle_timeout
+            oldest = time.monotonic() - self._idle_timeout
             for key, connections in [*self._idle.items()]:
                 for each in [*connections]:
                     if not each.is_usable or (each.idle_since < oldest and not each.listeners):
