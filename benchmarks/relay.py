@@ -11,7 +11,7 @@ measured.  Over HTTP, the gateways are in this process, behind sockets, and
 the processor time of this process is counted: of the client and of the
 gateway.  Connections differ more, so there are more of them.  Without a
 transport, the server is in this process as well, and no message is written as
-JSON: this shows the steps of the relay alone, and has no bar.
+JSON: this shows the steps of the relay alone.
 
 The bar: a call with one question takes at most 0.5 ms and 10 % more, and a
 call without a question as well.
@@ -244,7 +244,7 @@ async def compare() -> bool:
             pairs = [await measure(transport, url, up, down, arguments) for _ in range(_PAIRS[transport])]
             bare = statistics.median(bare for bare, _ in pairs)
             added = statistics.median(own - bare for bare, own in pairs)
-            bar = math.inf if transport == "none" else BAR_MS / 1000 + BAR_SHARE * bare
+            bar = BAR_MS / 1000 + BAR_SHARE * bare
             is_good = is_good and added <= bar and math.isfinite(added)
             figures = " | ".join(f"{1000 * each:.2f}" for each in (bare, bare + added, added, bar))
             print(f"| {transport} | {up} | {down} | {'a form' if question else 'none'} | {figures} |", flush=True)
