@@ -27,8 +27,7 @@ _INCONCLUSIVE = 3
 
 def run_check(options: argparse.Namespace) -> int:
     """Run scenarios on a callback and print the report, or list the scenarios; return the exit status."""
-    if sum(map(bool, (options.callback, options.interface, options.list, options.verify))) != 1:
-        raise UsageError(messages.CALLBACK_MISSING)
+    _check_combination(options)
     if options.interface:
         _choose_interface(options)
     if options.verify:
@@ -54,6 +53,23 @@ def run_check(options: argparse.Namespace) -> int:
     if "fail" in outcomes:
         return 1
     return _INCONCLUSIVE if "inconclusive" in outcomes and not options.allow_inconclusive else 0
+
+
+def _check_combination(options: argparse.Namespace) -> None:
+    """Refuse options that have no effect together, and a command line that does not say what to do."""
+    subjects = {
+        "CALLBACK": options.callback,
+        "--interface": options.interface,
+        "--list": options.list,
+        "--verify": options.verify,
+    }
+    chosen = [name for name, value in subjects.items() if value]
+    if not chosen:
+        raise UsageError(messages.CALLBACK_MISSING)
+    if options.user and chosen == ["--interface"]:
+        chosen.append("--user")
+    if len(chosen) > 1:
+        raise UsageError(messages.OPTIONS_CONFLICT, first=chosen[0], second=chosen[1])
 
 
 def _choose_interface(options: argparse.Namespace) -> None:

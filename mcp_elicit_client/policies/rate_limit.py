@@ -50,14 +50,12 @@ def rate_limit(
             argument is of the wrong type.
         ValueError: If a rate or the storage is not valid.
     """
-    from limits import parse
-
     check_texts("rates", rates)
     check_texts("server_rates", server_rates)
     check_type("storage", storage, str)
     if not rates:
         raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
-    per_user, per_server = ([parse(rate) for rate in each] for each in (rates, server_rates))
+    per_user, per_server = ([_parse(rate) for rate in each] for each in (rates, server_rates))
     limiter = (
         _InMemory(per_user, per_server) if storage.startswith("memory") else _Stored(per_user, per_server, storage)
     )
@@ -174,6 +172,15 @@ class _InMemory:
         longest = max(seconds for _, seconds in (*self._per_user, *self._per_server))
         self._times = {key: times for key, times in self._times.items() if times[-1] > now - longest}
         self._sweep_at = 2 * len(self._times) + _FIRST_SWEEP
+
+
+def _parse(rate: str) -> Any:
+    from limits import parse
+
+    try:
+        return parse(rate)
+    except ValueError:
+        raise ValueError(f"{rate!r} is not a rate. Write a number and a time, such as 5/minute.") from None
 
 
 def _windows(rates: Sequence[Any]) -> list[tuple[int, int]]:

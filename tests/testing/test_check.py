@@ -281,7 +281,9 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
             "Cannot write",
         ),
         ([], "Pass a CALLBACK, --interface, --list or --verify."),
-        (["tests.support.misbehaving_callbacks:asks", "--list"], "Pass a CALLBACK, --interface, --list or --verify."),
+        (["tests.support.misbehaving_callbacks:asks", "--list"], "CALLBACK cannot be combined with --list."),
+        (["host:callback", "--interface", "inbox"], "CALLBACK cannot be combined with --interface."),
+        (["--interface", "inbox", "--user", "player:play"], "--interface cannot be combined with --user."),
         (
             ["tests.support.misbehaving_callbacks:asks", "--", "x"],
             "Only `mcp-elicit call` and `mcp-elicit answer` accept a command",
