@@ -28,7 +28,8 @@ from mcp_elicit_client.inbox import (
     request_schema,
 )
 from mcp_elicit_client.inbox import inbox as inbox_module
-from mcp_elicit_client.inbox.stores.models import HISTORY_TTL
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, Resolution
+from mcp_elicit_client.inbox.stores.sql import SqlSession
 from mcp_elicit_client.policies import answer_timeout
 from tests.support import EVENT_LOOPS, form_params
 from tests.support.inboxes import FORM, KEY, SECRET, URL, Clock, Stores, asking, pending, request, same, until
@@ -706,3 +707,31 @@ async def test_the_owner_of_a_new_request_is_notified_and_a_failing_hook_changes
 
     assert answers[0].content == {"a": "red"}
     assert notified == [("ann", entry.id)]
+
+
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("asyncio", "postgres")], ids="-".join)
+async def test_a_watcher_misses_nothing_that_changes_while_it_reads(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = stores(), stores()
+    codec = Inbox(store)._codec
+    first, second = (codec.new_request("ann", request(), stores.clock()) for _ in range(2))
+    await store.put(first)
+    since = await store.last_revision()
+    execute = SqlSession.execute
+
+    def execute_before_a_change(session: SqlSession, statement: str, **values: Any) -> Any:
+        if "after" not in values:
+            return execute(session, statement, **values)
+        rows = list(execute(session, statement, **values))
+        monkeypatch.undo()
+        other._put(second)
+        other._resolve("ann", first.id, Resolution("withdrawn", "client", stores.clock()))
+        return rows
+
+    monkeypatch.setattr(SqlSession, "execute", execute_before_a_change)
+    with store.waiters.change_notifier("ann"):
+        seen = list(await store.changes("ann", since))
+        seen += await store.changes("ann", max([since, *(each.revision for each in seen)]))
+
+    assert {each.id for each in seen} == {first.id, second.id}

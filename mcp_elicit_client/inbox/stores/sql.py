@@ -189,10 +189,7 @@ class SqlStore:
 
     async def changes(self, owner: str, since: int) -> Sequence[StoredRequest]:
         self._worker.start()  # to notice changes by other processes
-        found: list[StoredRequest] = []
-        for statement in ("list_pending", "list_closed"):
-            found += await self._select(statement, owner=owner, after=since, limit=MAX_CHANGES)
-        return sorted(found, key=lambda each: each.revision)[:MAX_CHANGES]
+        return await self._select("list_changes", owner=owner, after=since, limit=MAX_CHANGES)
 
     async def last_revision(self) -> int:
         return await self._run(self._last_revision)

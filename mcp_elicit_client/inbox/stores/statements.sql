@@ -29,8 +29,14 @@ SELECT * FROM requests WHERE id = :id AND owner = :owner
 SELECT * FROM requests WHERE owner = :owner AND state = 'pending' AND sequence > :after
 ORDER BY sequence LIMIT :limit
 
--- name: list_closed
-SELECT * FROM requests WHERE owner = :owner AND state <> 'pending' AND revision > :after
+-- name: list_changes
+-- In one statement: a change between two statements would hide an earlier one from watchers.
+SELECT * FROM (
+    SELECT * FROM requests WHERE owner = :owner AND state = 'pending' AND sequence > :after
+    ORDER BY sequence LIMIT :limit) AS opened
+UNION ALL SELECT * FROM (
+    SELECT * FROM requests WHERE owner = :owner AND state <> 'pending' AND revision > :after
+    ORDER BY revision LIMIT :limit) AS closed
 ORDER BY revision LIMIT :limit
 
 -- name: list_history
