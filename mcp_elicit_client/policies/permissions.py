@@ -183,11 +183,13 @@ class Permissions:
                 contain a name, because it is not valid Unicode.  The
                 permission then applies until the process ends.
             TypeError: If a name is not a string.
-            ValueError: If *permission* is unknown, or ``block_until_restart``
-                without a server.
+            ValueError: If *permission* is unknown, *server* is empty, or
+                ``block_until_restart`` has no server.
         """
         for name, value in (("server", server), ("mode", mode), ("tool", tool), ("user", user)):
             check_type(name, value, str, NoneType)
+        if server == "":
+            raise ValueError("The server name is empty. Pass None to set the permission for every server.")
         if permission not in get_args(Permission):
             raise ValueError(f"A permission is one of {', '.join(get_args(Permission))}, not {permission!r}.")
         if permission == "block_until_restart":
@@ -233,6 +235,8 @@ class Permissions:
                 if os.path.lexists(self._path):
                     self._read()
                 self._replace()
+        except FileNotFoundError:
+            raise PermissionsFileError(f"Cannot write {self._path}. Create the folder {self._path.parent}.") from None
         except OSError as error:
             raise PermissionsFileError(f"Cannot write {self._path}: {error.strerror}.") from None
         except (UnsafeFileError, LockTimeoutError) as error:

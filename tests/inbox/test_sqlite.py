@@ -53,6 +53,12 @@ async def test_a_file_that_is_not_a_database_is_a_cancel_by_error(sqlite: Stores
 
 
 @ON_SQLITE
+async def test_a_missing_folder_is_named(sqlite: Stores) -> None:
+    sqlite.path = sqlite.path.parent / "missing" / "inbox.db"
+    assert f"Create the folder {sqlite.path.parent}." in (await refused(sqlite())).reason
+
+
+@ON_SQLITE
 @pytest.mark.parametrize("found", [0, 1, 99])
 async def test_a_file_of_another_format_is_refused_unchanged_with_advice(sqlite: Stores, found: int) -> None:
     with sqlite3.connect(sqlite.path) as connection:

@@ -391,6 +391,13 @@ def test_an_unknown_permission_is_refused() -> None:
         Permissions().set("yes", server="mail")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="requires a server"):
         Permissions().set("block_until_restart", server=None)
+    with pytest.raises(ValueError, match="Pass None to set the permission for every server"):
+        Permissions().set("block", server="")
+
+
+def test_a_missing_folder_of_the_permissions_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PermissionsFileError, match=f"Create the folder {tmp_path / 'missing'}."):
+        Permissions(tmp_path / "missing" / "permissions.json").set("block", server="mail")
 
 
 # --- rate limits
@@ -423,8 +430,9 @@ async def test_the_default_rates_are_five_per_minute_and_twenty_per_hour(monkeyp
 
 
 def test_an_invalid_rate_or_storage_is_refused() -> None:
-    with pytest.raises(ValueError, match="'often' is not a rate"):
-        rate_limit(["often"])
+    for rate in ("often", "5 per fortnight"):
+        with pytest.raises(ValueError, match=f"'{rate}' is not a rate. Write a number and a time, such as 5/minute."):
+            rate_limit([rate])
     with pytest.raises(ValueError, match="'nowhere://' is not a storage"):
         rate_limit(storage="nowhere://")
 

@@ -54,6 +54,9 @@ class SqliteConnection:
             except (sqlite3.Error, OSError) as error:
                 if not isinstance(error, sqlite3.OperationalError):
                     self._close()
+                if isinstance(error, FileNotFoundError):
+                    folder = Path(self.path).parent
+                    raise InboxError(f"The inbox {self.path} cannot be used. Create the folder {folder}.") from error
                 raise InboxError(f"The inbox {self.path} cannot be used: {error}.") from error
 
     @contextlib.contextmanager
