@@ -24,7 +24,8 @@ import griffe
 ROOT = Path(__file__).parent.parent
 KEPT = ROOT / "fixtures" / "api.txt"
 _PACKAGE = "mcp_elicit_client"
-_LONG_TEXT = re.compile(r"'[^']{20,}'|\"[^\"]{20,}\"")
+_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+_MAX_TEXT = 21  # with its quotes
 _STORES = f"{_PACKAGE}.inbox.stores"
 _MODULE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 _HIDDEN = {"model_config"}
@@ -54,9 +55,11 @@ def surface(root: Path = ROOT) -> tuple[list[str], set[str]]:
     for name in public_modules(root):
         module = loader.modules_collection[name]
         names = _defined(module) if module.exports is None else module.exports
-        found = [line for each in sorted(map(str, names)) for line in _once(name, each, module[each], listed)]
+        found = [
+            line for each in sorted(map(str, names)) for line in _once(name, each, _exported(module, each), listed)
+        ]
         # What a long text says, such as one of a catalogue, is no matter of the surface.
-        lines += [f"[{name}]", *(_LONG_TEXT.sub("'...'", line.text) for line in found), ""]
+        lines += [f"[{name}]", *(_TEXT.sub(_shortened, line.text) for line in found), ""]
         named |= {path for line in found for each in line.types for path in _path_of_type(loader, each)}
     return lines[:-1], named - listed.keys()
 
@@ -70,6 +73,16 @@ class _Line(NamedTuple):
 
 def _defined(module: griffe.Object) -> list[str]:
     return [name for name, member in module.members.items() if not member.is_alias and not name.startswith("_")]
+
+
+def _shortened(text: re.Match[str]) -> str:
+    return text[0] if len(text[0]) <= _MAX_TEXT else "'...'"
+
+
+def _exported(module: griffe.Object, name: str) -> griffe.Object | griffe.Alias:
+    """Return what *module* exports as *name*: griffe finds a submodule in place of its function of the same name."""
+    found = module[name]
+    return found[name] if found.is_module and name in found.members else found
 
 
 def _once(module: str, name: str, found: griffe.Object | griffe.Alias, listed: dict[str, str]) -> list[_Line]:

@@ -22,7 +22,12 @@ def test_what_the_documentation_imports_is_public(page: Path) -> None:
 FILES = {
     "docs/api/package.md": "::: mcp_elicit_client\n\n::: mcp_elicit_client.typing\n",
     "mcp_elicit_client/__init__.py": (
-        'from mcp_elicit_client.answer import Answer, answer_timeout\n\n__all__ = ["Answer", "answer_timeout"]\n'
+        "from mcp_elicit_client.answer import Answer, answer_timeout\n"
+        "from mcp_elicit_client.compose import compose\n\n"
+        '__all__ = ["Answer", "compose", "answer_timeout"]\n'
+    ),
+    "mcp_elicit_client/compose.py": (
+        'def compose(first: str = "5/minute", number_of_policies: int = 1, last: str = "a") -> None: ...\n'
     ),
     "mcp_elicit_client/answer.py": (
         "from dataclasses import dataclass\n\n\n"
@@ -57,6 +62,8 @@ def change(path: Path, old: str, new: str) -> None:
         ("answer.py", "seconds: float", "minutes: float", "def answer_timeout(seconds: float"),
         ("answer.py", "reason: str = ", "reason: str | None = ", "Answer.reason: str = "),
         ("__init__.py", ', "answer_timeout"]', "]", "def answer_timeout(seconds: float"),
+        # A function with the name of its module, and a parameter between two short texts.
+        ("compose.py", "number_of_policies", "count", "def compose(first: str = '5/minute', number_of_policies: int"),
         ("typing.py", 'Literal["form", "url"]', 'Literal["form"]', "Mode: TypeAlias = Literal['form', 'url']"),
     ],
 )
