@@ -81,8 +81,10 @@ def _shortened(text: re.Match[str]) -> str:
 
 def _exported(module: griffe.Object, name: str) -> griffe.Object | griffe.Alias:
     """Return what *module* exports as *name*: griffe finds a submodule in place of its function of the same name."""
-    found = module[name]
-    return found[name] if found.is_module and name in found.members else found
+    found: griffe.Object | griffe.Alias = module[name]
+    if found.is_module and name in found.members:
+        found = found[name]
+    return found
 
 
 def _once(module: str, name: str, found: griffe.Object | griffe.Alias, listed: dict[str, str]) -> list[_Line]:
