@@ -104,6 +104,35 @@ async def test_a_request_expires_although_redis_is_gone(tmp_path: Path) -> None:
 
 
 @ON_REDIS
+async def test_a_request_that_was_cancelled_while_redis_was_gone_is_withdrawn(tmp_path: Path) -> None:
+    from redis.asyncio import Redis
+
+    server = RedisServer(tmp_path)
+    inbox, other = Inbox(RedisStore(server.url)), Inbox(RedisStore(server.url))
+    try:
+        async with waiting_for_answer(inbox) as cancelled, waiting_for_answer(inbox):
+            await pending(other, count=2)
+            async with Redis.from_url(server.url) as client:
+                await client.save()
+            with stopped(server):
+                cancelled.scope.cancel()
+                with anyio.fail_after(60):
+                    await cancelled.finished.wait()
+
+            async def is_withdrawn() -> bool:
+                with suppress(InboxError):
+                    return [each.state for each in (await other.history("ann")).entries] == ["withdrawn"]
+                return False
+
+            await until(is_withdrawn)
+            assert len((await other.list("ann")).entries) == 1
+    finally:
+        await inbox.aclose()
+        await other.aclose()
+        server.stop()
+
+
+@ON_REDIS
 async def test_an_answer_that_was_published_while_no_one_listened_is_read(stores: Stores) -> None:
     """What is published while no one listens is lost, and the answer is not."""
     store = stores()

@@ -8,6 +8,7 @@ import json
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, cast
 
@@ -123,18 +124,18 @@ class RedisStore:
         return int(await self._connection.run("last_revision"))
 
     async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
-        about = (resolution.state, resolution.answered_by, resolution.updated_at, resolution.action)
-        state = await self._connection.run("resolve", entry_id, owner, *about, resolution.answer or "")
-        return cast("State | None", state)
+        return cast("State | None", await self._connection.resolve(owner, entry_id, resolution))
 
     async def extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
         return cast("State | None", await self._connection.run("extend", entry_id, owner, expires_at))
 
     async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
-        with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True):
-            if resolution is not None:
-                await self.resolve(request.owner, request.id, resolution)
-            await self._connection.erase_answer(request.id)
+        connection = self._connection
+        try:
+            with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True), suppress(InboxError):
+                await connection.leave(request, resolution)
+        finally:
+            connection.listen()
 
     async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
         await self._connection.run("suspend", *_call_arguments(call, requests))

@@ -70,8 +70,10 @@ class RedisConnection:
         self._limits = (max_history, round(history_ttl * 1_000))
         self._requests: dict[str, StoredRequest] = {}
         self._to_erase: set[str] = set()
+        self._left: dict[str, tuple[StoredRequest, Resolution | None]] = {}
         self._listener: asyncio.Task[None] | None = None
         self._has_failed = False
+        self._is_closing = False
 
     async def run(self, command: str, *arguments: object) -> Any:
         """
@@ -97,30 +99,52 @@ class RedisConnection:
         if request.id in self.waiters:
             self._requests[request.id] = request
 
-    async def erase_answer(self, entry_id: str) -> None:
-        """Erase an answer, unless the listener is about to; raises as `run`."""
-        if entry_id not in self._to_erase:
-            await self.run("erase_answers", self._worker, entry_id)
+    async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> Any:
+        """Close a request, as `RequestStore.resolve`; raises as `run`."""
+        about = (resolution.state, resolution.answered_by, resolution.updated_at, resolution.action)
+        return await self.run("resolve", entry_id, owner, *about, resolution.answer or "")
+
+    async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        """
+        Close a request that no task waits for, unless it is closed, and erase its answer.
+
+        If that fails, the listener tries again until the request expires.
+
+        Raises:
+            InboxError: As `run`.
+        """
+        self._left[request.id] = (request, resolution)
+        if resolution is not None:
+            await self.resolve(request.owner, request.id, resolution)
+        if request.id not in self._to_erase:  # which the listener is about to do
+            await self.run("erase_answers", self._worker, request.id)
+        self._left.pop(request.id, None)
 
     def listen(self) -> None:
-        """Start the listener, unless it runs.  It ends when no task waits any more."""
-        if self._listener is None or self._listener.done():
+        """Start the listener if it is needed, unless it runs.  It ends when no task waits any more."""
+        if self._is_needed and (self._listener is None or self._listener.done()):
             self._listener = asyncio.get_running_loop().create_task(self._listen())
 
     async def aclose(self) -> None:
         """Close the connections."""
+        self._is_closing = True  # redis-py may suppress the cancellation while it closes a connection
         if self._listener is not None:
             self._listener.cancel()
             await asyncio.gather(self._listener, return_exceptions=True)
         with contextlib.suppress(InboxError):
+            await self._leave_again()
             await self._erase_answers()
         await self._redis.aclose()
+
+    @property
+    def _is_needed(self) -> bool:
+        return not self._is_closing and bool(self.waiters or self._to_erase or self._left)
 
     def _lease_end(self) -> float:
         return self._clock() + self._lease_ttl
 
     async def _listen(self) -> None:
-        while self.waiters or self._to_erase:
+        while self._is_needed:
             if not await self._listen_until_failure():
                 await asyncio.sleep(POLL_INTERVAL)
 
@@ -139,7 +163,7 @@ class RedisConnection:
     async def _listen_on(self, channel: Any) -> None:
         loop = asyncio.get_running_loop()
         poll_at = 0.0
-        while self.waiters or self._to_erase:
+        while self._is_needed:
             await self._subscribe(channel)
             if loop.time() >= poll_at:
                 await self._poll()
@@ -172,7 +196,15 @@ class RedisConnection:
             for request in tuple(self._requests.values()):
                 if request.id in self.waiters:
                     await self.put(request)
+        await self._leave_again()
         self.waiters.notify_all()
+
+    async def _leave_again(self) -> None:
+        for request, resolution in tuple(self._left.values()):
+            if request.expires_at <= self._clock():
+                self._left.pop(request.id, None)
+            elif request.id in self._left:
+                await self.leave(request, resolution)
 
     def _receive(self, channel: str, data: str) -> None:
         kind, _, name = channel.removeprefix(f"{self._prefix}:").partition(":")
