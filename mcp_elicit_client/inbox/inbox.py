@@ -97,14 +97,18 @@ class Inbox:
             if placed is not None:
                 placed(stored.id)
             expires_at = stored.expires_at
+            margin = _EXTENSION_MARGIN
             while True:  # not in another coroutine: that would take memory for each request that waits
-                resolution = await waiter.wait(expires_at - _EXTENSION_MARGIN - self._store.clock())
+                resolution = await waiter.wait(expires_at - margin - self._store.clock())
                 extended = None if resolution is not None else await self._extended(stored, expires_at, request)
-                if extended is None:
+                if extended is not None:
+                    expires_at, margin = extended, _EXTENSION_MARGIN
+                elif resolution is not None or not margin:
                     break
-                expires_at = extended
+                else:
+                    margin = 0.0  # The clock of the process that extends the request may be behind.
             if resolution is None:
-                resolution = await waiter.wait(expires_at - self._store.clock()) or await self._expire(stored, waiter)
+                resolution = await self._expire(stored, waiter)
             answer = self._codec.decode_answer(stored, resolution)
             is_closed = True
         finally:

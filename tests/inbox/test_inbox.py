@@ -735,3 +735,34 @@ async def test_a_watcher_misses_nothing_that_changes_while_it_reads(
         seen += await store.changes("ann", max([since, *(each.revision for each in seen)]))
 
     assert {each.id for each in seen} == {first.id, second.id}
+
+
+async def test_a_request_is_extended_in_its_last_second_by_a_process_whose_clock_is_behind(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if stores.kind == "memory":
+        pytest.skip("one process has one clock")
+    behind = Clock()
+    behind.ahead = -5
+    store = stores()
+    inbox, other = Inbox(store, answer_timeout=1), Inbox(stores(clock=behind))
+    get = store.get
+    looks: list[str] = []
+
+    async def get_before_an_extension(owner: str, entry_id: str) -> Any:
+        found = await get(owner, entry_id)
+        looks.append(entry_id)
+        if len(looks) == 1:
+            await other.extend(owner, entry_id)
+            stores.clock.ahead += 1  # the time at which the request would have expired
+        return found
+
+    monkeypatch.setattr(store, "get", get_before_an_extension)
+
+    async def has_looked_again() -> bool:
+        return len(looks) > 1
+
+    async with asking(inbox) as asked:
+        await until(has_looked_again)
+        await other.answer("ann", looks[0], "accept", {"a": "x"})
+        assert (await asked.result()).content == {"a": "x"}
