@@ -116,6 +116,23 @@ async def test_a_full_disk_is_a_cancel_by_error(sqlite: Stores) -> None:
     assert "full" in answer.reason
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not delete open files")
+@ON_SQLITE
+async def test_a_file_that_was_deleted_is_created_again_for_all_processes(sqlite: Stores) -> None:
+    inbox, other = Inbox(sqlite()), Inbox(sqlite())
+    for each in (inbox, other):
+        await each.list("ann")
+    for file in sqlite.path.parent.glob("inbox.db*"):
+        file.unlink()
+
+    started_later = Inbox(sqlite())
+    await started_later.list("ann")
+    async with asking(inbox) as asked:
+        (entry,) = await pending(started_later)
+        await other.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await asked.result()).content == {"a": "x"}
+
+
 @ON_SQLITE
 async def test_only_the_owner_of_the_file_can_read_it(sqlite: Stores) -> None:
     await Inbox(sqlite()).list("ann")

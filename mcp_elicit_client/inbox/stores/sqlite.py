@@ -73,7 +73,7 @@ class _SqliteWorker(SqlWorker):
     def __init__(self, database: SqliteConnection, waiters: WaiterRegistry, **options: Any) -> None:
         super().__init__(database, waiters, **options)
         self._file = database
-        self._seen: tuple[str, int] | None = None
+        self._seen: tuple[str, object, int] | None = None
         self._has_erased = False
 
     def answers_were_erased(self) -> None:
@@ -87,7 +87,8 @@ class _SqliteWorker(SqlWorker):
 
     def _look(self) -> None:
         with self._file.reading() as session:
-            seen = (self.name, session.connection.execute("PRAGMA data_version").fetchone()[0])
+            connection = session.connection  # Another connection may count from the same number.
+            seen = (self.name, connection, connection.execute("PRAGMA data_version").fetchone()[0])
             if seen != self._seen:
                 self._deliver_resolutions(session)
                 self._waiters.notify_all()

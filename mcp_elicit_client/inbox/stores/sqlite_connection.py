@@ -38,6 +38,7 @@ class SqliteConnection:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._process_id = 0
+        self._opened_file: tuple[int, int] | None = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqlSession]:
@@ -100,10 +101,21 @@ class SqliteConnection:
         if self._connection is not None and self._process_id != os.getpid():
             # The parent process owns this connection.  Closing it here would release the parent's locks.
             self._connection = None
+        if self._connection is not None and self._file_id() != self._opened_file:
+            self._close()  # The file was deleted or replaced: other processes no longer see this one.
         if self._connection is None:
             self._process_id = os.getpid()
             self._connection = self._connect()
+            self._opened_file = self._file_id()
         return self._connection
+
+    def _file_id(self) -> tuple[int, int] | None:
+        """Return what identifies the file that has the path now; None if there is no file."""
+        try:
+            found = os.lstat(self.path)
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _connect(self) -> sqlite3.Connection:
         try:
