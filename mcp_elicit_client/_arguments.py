@@ -97,9 +97,11 @@ def check_int(name: str, value: object, minimum: int = 0) -> None:
         TypeError: If it is not an int, or a bool.
         ValueError: If it is too small.
     """
-    if not _is_number(value) or isinstance(value, float) or value < minimum:
-        error = ValueError if isinstance(value, int) and not isinstance(value, bool) else TypeError
-        raise error(f"`{name}` must be an int of at least {minimum}, not {value!r}.")
+    message = f"`{name}` must be an int of at least {minimum}, not {value!r}."
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(message)
+    if value < minimum:
+        raise ValueError(message)
 
 
 def check_type(name: str, value: object, *types: type, hint: str = "") -> None:

@@ -96,19 +96,17 @@ class Inbox:
             await self._store.put(stored)
             if placed is not None:
                 placed(stored.id)
-            expires_at = stored.expires_at
-            margin = _EXTENSION_MARGIN
-            while True:  # not in another coroutine: that would take memory for each request that waits
-                resolution = await waiter.wait(expires_at - margin - self._store.clock())
-                extended = None if resolution is not None else await self._extended(stored, expires_at, request)
+            expires_at, margin = stored.expires_at, _EXTENSION_MARGIN
+            # Not in another coroutine: that would take memory for each request that waits.
+            while (resolution := await waiter.wait(expires_at - margin - self._store.clock())) is None:
+                extended = await self._extended(stored, expires_at, request)
                 if extended is not None:
                     expires_at, margin = extended, _EXTENSION_MARGIN
-                elif resolution is not None or not margin:
-                    break
-                else:
+                elif margin:
                     margin = 0.0  # The clock of the process that extends the request may be behind.
-            if resolution is None:
-                resolution = await self._expire(stored, waiter)
+                else:
+                    resolution = await self._expire(stored, waiter)
+                    break
             answer = self._codec.decode_answer(stored, resolution)
             is_closed = True
         finally:

@@ -323,9 +323,8 @@ class ChatHandler:
 
     async def _refresh(self, person: str, session: Session) -> Reaction:
         """Ask again after a button that is not valid, so that valid ones are there."""
-        is_retry = not (
-            session.is_new or session.is_shown
-        )  # the button worked, but the chat did not take what followed
+        # The button worked, but the chat did not take what followed.
+        is_retry = not session.is_new and not session.is_shown
         reaction = await self._proceed(person, session, session.ask())
         return reaction if reaction.note or is_retry else Reaction(self._catalog.text(messages.OLD_BUTTON))
 
