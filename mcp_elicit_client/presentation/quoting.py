@@ -164,8 +164,11 @@ def columns(text: str) -> int:
 
 @lru_cache(maxsize=4_096)
 def _columns_of(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me"):
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me"):
         return 0
+    if category == "Cn":  # the terminal may have a newer version of Unicode, in which it is wide
+        return 2
     if unicodedata.east_asian_width(character) in ("W", "F"):
         return 2
     return 2 if any(ord(character) in symbols for symbols in _WIDE_SYMBOLS) else 1

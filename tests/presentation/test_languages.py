@@ -157,7 +157,7 @@ def test_english_is_available_without_a_translation() -> None:
         ("en-US", "7.5", "12,000", "Dec 4, 2026", "Dec 4, 2026, 7:30\u202fPM UTC+01:00"),
         ("en-GB", "7.5", "12,000", "4 Dec 2026", "4 Dec 2026, 19:30 UTC+01:00"),
         ("de", "7,5", "12.000", "04.12.2026", "04.12.2026, 19:30 UTC+01:00"),
-        ("de-CH", "7.5", "12’000", "04.12.2026", "04.12.2026, 19:30 UTC+01:00"),
+        ("de-CH", "7.5", "12'000", "04.12.2026", "04.12.2026, 19:30 UTC+01:00"),
         ("fr", "7,5", "12\u202f000", "4 déc. 2026", "4 déc. 2026, 19:30 UTC+01:00"),
         ("ja", "7.5", "12,000", "2026/12/04", "2026/12/04 19:30 UTC+01:00"),
     ],
@@ -182,7 +182,8 @@ def test_numbers_dates_and_times_have_the_format_of_the_locale(
     shown = [format_value(form.by_name[name], value, catalog) for name, value in values.items()]
 
     assert shown == [number, day, moment]
-    assert catalog.text(messages.OPTIONS, count=12_000) == f"select from {count} options"
+    counted = catalog.text(messages.OPTIONS, count=12_000).replace("\u2019", "'")  # versions of Babel differ
+    assert counted == f"select from {count} options"
     assert catalog.text(messages.NUMBER_MORE_THAN, min=7.5) == f"more than {number}"
     assert catalog.error(field_error("n", "minimum", min=7.5)) == f"Enter {number} or more."
 
