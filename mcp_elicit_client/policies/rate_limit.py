@@ -16,8 +16,8 @@ from anyio.lowlevel import RunVar
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_texts, check_type
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.request import user_and_server_of
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.core.request import limits_of, user_and_server_of
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -75,8 +75,9 @@ def cooldown_after_declines(
     """
     Cancel the requests of a server to a user for some time after repeated declines, and block it after more.
 
-    Only declines of the user count; an accept resets the count.  Chrome does
-    the same with permissions: a week without requests after three dismissals.
+    Only declines of the user count.  An accept of the user resets the count if
+    it is sent.  Chrome does the same with permissions: a week without
+    requests after three dismissals.
 
     Args:
         declines: The number of consecutive declines that start the cooldown.
@@ -105,10 +106,15 @@ def cooldown_after_declines(
         if refusal is not None:
             return refusal
         answer = await ask(request)
-        if answer.action == "accept":
-            counts.pop(user_and_server_of(request), None)
-        elif answer.action == "decline" and answer.by in ("user", "host"):
-            count = counts.setdefault(user_and_server_of(request), _DeclineCount())
+        key = user_and_server_of(request)
+        if answer.by not in ("user", "host"):
+            return answer
+        if answer.action == "accept" and key in counts:
+            checked = await check_answer_async(request, answer, limits_of(request))
+            if checked.action == "accept":
+                counts.pop(key, None)
+        elif answer.action == "decline":
+            count = counts.setdefault(key, _DeclineCount())
             count.declines += 1
             if count.declines >= declines:
                 count.ends_at = clock() + seconds

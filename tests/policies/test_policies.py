@@ -867,6 +867,24 @@ async def test_only_consecutive_declines_of_a_user_count() -> None:
     assert len(asked.requests) == len(answers)
 
 
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        Answer.accept({"a": 5}, by="user"),
+        Answer.accept({"a": "x"}, by="default"),
+        Answer.accept({"a": "x"}, by="policy"),
+    ],
+    ids=["does not fit", "of default values", "of a policy"],
+)
+async def test_an_accept_that_is_not_sent_or_not_of_the_user_ends_no_row_of_declines(accepted: Answer) -> None:
+    asked = Asked(NO, NO, accepted, NO, YES)
+    handler: Any = cooldown_after_declines()(asked)
+    for _ in range(5):
+        await handler(request())
+
+    assert len(asked.requests) == 4
+
+
 # --- the answer timeout
 
 
