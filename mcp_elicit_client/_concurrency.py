@@ -299,18 +299,25 @@ class Waker:
         self.is_lost: bool = False
         self._event = anyio.Event()
         self._thread = threading.get_ident()
+        self._loop = None if is_trio() else asyncio.get_running_loop()
         self._schedule: Any
-        if is_trio():
+        if self._loop is None:
             import trio.lowlevel
 
             self._schedule = trio.lowlevel.current_trio_token().run_sync_soon
         else:
-            self._schedule = asyncio.get_running_loop().call_soon_threadsafe
+            self._schedule = self._loop.call_soon_threadsafe
+
+    def is_abandoned(self) -> bool:
+        """Return True if the event loop was closed, so that the task never runs again.  Trio ends its tasks first."""
+        return self._loop is not None and self._loop.is_closed()
 
     def wake(self) -> bool:
         """Wake the task that waits, now or later.  Return False if its event loop has ended: no task waits any more."""
         try:
-            if threading.get_ident() == self._thread:
+            if self.is_abandoned():
+                self.is_lost = True
+            elif threading.get_ident() == self._thread:
                 self._event.set()
             else:
                 self._schedule(self._event.set)
@@ -320,4 +327,5 @@ class Waker:
 
     async def wait(self) -> None:
         """Wait until `wake` is called."""
-        await self._event.wait()
+        if not self._event.is_set():
+            await self._event.wait()

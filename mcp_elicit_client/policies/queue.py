@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict, deque
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Literal
 
 import anyio
 
@@ -51,8 +51,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
             reason = f"{max_queued} requests of the server are queued already"
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
         try:
-            if isinstance(turn, Waker):
-                await turn.wait()
+            await turn.wait()
             return refusal_by_now() or await ask(request)
         finally:
             turns.leave(user_and_server_of(request), turn)
@@ -102,59 +101,77 @@ def answer_timeout(seconds: float | None = None) -> Policy:
     return lambda handler: apply_policy(handler, limit_time)
 
 
+@dataclass
+class _Queue:
+    """The request of one user that is shown now, and the waiting ones of each server, in order."""
+
+    shown: Waker
+    waiting: OrderedDict[str, deque[Waker]] = field(default_factory=OrderedDict)
+
+    def remove_next(self) -> Waker | None:
+        """Remove the next request, of the server that has waited longest since its last turn."""
+        if not self.waiting:
+            return None
+        server, wakers = self.waiting.popitem(last=False)
+        following = wakers.popleft()
+        if wakers:
+            self.waiting[server] = wakers  # at the end of the queue of servers
+        return following
+
+    def remove(self, server: str, turn: Waker) -> None:
+        """Remove a waiting request, if it is there."""
+        wakers = self.waiting.get(server, ())
+        if turn in wakers:
+            self.waiting[server].remove(turn)
+            if not self.waiting[server]:
+                del self.waiting[server]
+
+
 class _FairQueues:
-    """The queue of each user whose requests are shown now: the waiting requests of each server, in order."""
+    """The queue of each user whose requests are shown now."""
 
     def __init__(self, max_queued: int) -> None:
         self._max_queued = max_queued
-        self._lock = threading.Lock()
-        self._queues: dict[str | None, OrderedDict[str, deque[Waker]]] = {}
+        # An abandoned task leaves its queue when it is garbage-collected, at any time.
+        self._lock = threading.RLock()
+        self._queues: dict[str | None, _Queue] = {}
 
-    def take(self, user_and_server: UserAndServer) -> Waker | Literal["now"] | None:
-        """Take a turn: now, or when the waker wakes; None if the queue is full."""
+    def take(self, user_and_server: UserAndServer) -> Waker | None:
+        """Return a turn, which begins when it wakes; None if the queue is full."""
         user, server = user_and_server
+        turn = Waker()
         with self._lock:
-            waiting = self._queues.get(user)
-            if waiting is None:
-                self._queues[user] = OrderedDict()
-                return "now"
-            if len(waiting.get(server, ())) >= self._max_queued:
+            queue = self._queues.get(user)
+            if queue is not None and queue.shown.is_abandoned():
+                self._show_next(user, queue)
+                queue = self._queues.get(user)
+            if queue is None:
+                self._queues[user] = _Queue(turn)
+                turn.wake()
+            elif len(queue.waiting.get(server, ())) >= self._max_queued:
                 return None
-            waker = Waker()
-            waiting.setdefault(server, deque()).append(waker)
-            return waker
+            else:
+                queue.waiting.setdefault(server, deque()).append(turn)
+        return turn
 
-    def leave(self, user_and_server: UserAndServer, turn: Waker | Literal["now"]) -> None:
+    def leave(self, user_and_server: UserAndServer, turn: Waker) -> None:
         """End a turn, or leave the queue before it began."""
-        if isinstance(turn, Waker) and turn.is_lost:  # its turn was skipped
-            return
         user, server = user_and_server
         with self._lock:
-            waiting = self._queues[user]
-            if isinstance(turn, Waker) and turn in waiting.get(server, ()):
-                waiting[server].remove(turn)
-                if not waiting[server]:
-                    del waiting[server]
-                return
-        self._admit_next(user, waiting)
+            queue = self._queues.get(user)
+            if queue is None:
+                return  # the turn was skipped
+            if queue.shown is turn:
+                self._show_next(user, queue)
+            else:
+                queue.remove(server, turn)
 
-    def _admit_next(self, user: str | None, waiting: OrderedDict[str, deque[Waker]]) -> None:
+    def _show_next(self, user: str | None, queue: _Queue) -> None:
         while True:
-            with self._lock:
-                following = _next(waiting)
-                if following is None:
-                    del self._queues[user]
-                    return
+            following = queue.remove_next()
+            if following is None:
+                del self._queues[user]
+                return
+            queue.shown = following
             if following.wake():
                 return
-
-
-def _next(waiting: OrderedDict[str, deque[Waker]]) -> Waker | None:
-    """Remove the next request, of the server that has waited longest since its last turn."""
-    if not waiting:
-        return None
-    server, wakers = waiting.popitem(last=False)
-    following = wakers.popleft()
-    if wakers:
-        waiting[server] = wakers  # at the end of the queue of servers
-    return following

@@ -722,6 +722,26 @@ async def test_a_queued_request_whose_event_loop_was_closed_is_skipped() -> None
     assert shown == ["first", "second", "third"]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the task that was abandoned
+async def test_a_shown_request_whose_event_loop_was_closed_gives_up_its_turn() -> None:
+    asked = Asked()
+    abandoned: list[Any] = []  # so that it is not garbage-collected, which would end it
+
+    async def user(shown: Request) -> Answer:
+        if not abandoned:
+            abandoned.append(asyncio.current_task())
+            await asyncio.Event().wait()
+        return await asked(shown)
+
+    handler: Any = one_at_a_time()(user)
+    await abandon_in_a_closed_event_loop(handler)
+
+    with anyio.fail_after(60):
+        assert (await handler(request())).action == "accept"
+        assert (await handler(request())).action == "accept"
+    assert len(asked.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("make", "times"), [(one_at_a_time, 9), (lambda: rate_limit(["5/hour"]), 5), (cooldown_after_declines, 3)]
 )
