@@ -740,6 +740,8 @@ async def test_a_shown_request_whose_event_loop_was_closed_gives_up_its_turn() -
         assert (await handler(request())).action == "accept"
         assert (await handler(request())).action == "accept"
     assert len(asked.requests) == 2
+    abandoned.clear()
+    gc.collect()
 
 
 @pytest.mark.parametrize(
