@@ -62,13 +62,16 @@ class _RequestState:
         read_with: The options with which the dispatcher read it; None for
             requests from elsewhere.
         was_asked: The handler was asked.
+        has_ended: The request is answered.  Tasks that its handler started
+            may go on.
     """
 
-    __slots__ = ("read_with", "was_asked")
+    __slots__ = ("has_ended", "read_with", "was_asked")
 
     def __init__(self, read_with: RequestOptions | None) -> None:
         self.read_with: RequestOptions | None = read_with
         self.was_asked: bool = False
+        self.has_ended: bool = False
 
 
 class _OuterPolicy(NamedTuple):
@@ -137,7 +140,8 @@ class NormalizedHandler:
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
-        return self._ask(request) if _state.get() is not None else self.begin(request)
+        outer = _state.get()
+        return self.begin(request) if outer is None or outer.has_ended else self._ask(request)
 
     async def begin(self, request: Request, read_with: RequestOptions | None = None) -> Answer:
         """
@@ -158,6 +162,7 @@ class NormalizedHandler:
                 await anyio.lowlevel.checkpoint()
             return answer
         finally:
+            state.has_ended = True
             _outer_policies.reset(policies_token)
             _state.reset(state_token)
 

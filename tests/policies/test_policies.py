@@ -852,6 +852,29 @@ async def test_a_server_that_is_blocked_while_its_patterns_are_checked_is_not_sh
     assert (answers[0].action, answers[0].policy, asked.requests) == ("cancel", "permissions", [])
 
 
+async def test_a_task_that_outlives_its_handler_skips_no_policy() -> None:
+    registry = ElicitationRegistry(policy=rate_limit(["2/hour"]))
+    is_answered = anyio.Event()
+    later: list[Answer] = []
+
+    async def ask_later() -> None:
+        await is_answered.wait()
+        later.extend([await registry(request()) for _ in range(2)])
+
+    async with anyio.create_task_group() as group:
+
+        async def user(_request: Request) -> Answer:
+            if not is_answered.is_set():
+                group.start_soon(ask_later)
+            return YES
+
+        registry.on_elicitation(user)
+        await registry(request())
+        is_answered.set()
+
+    assert [(answer.action, answer.policy) for answer in later] == [("accept", ""), ("cancel", "rate_limit")]
+
+
 # --- the cooldown
 
 
