@@ -40,6 +40,10 @@ class SqliteConnection:
         self._process_id = 0
         self._opened_file: tuple[int, int] | None = None
 
+    def __del__(self) -> None:
+        """Close the file: since Python 3.13, `sqlite3` warns of connections that nobody has closed."""
+        self._close()
+
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqlSession]:
         """
