@@ -41,7 +41,7 @@ class SqliteConnection:
         self._opened_file: tuple[int, int] | None = None
 
     def __del__(self) -> None:
-        """Close the file: since Python 3.13, `sqlite3` warns of connections that nobody has closed."""
+        """Close the file: since Python 3.13, `sqlite3` warns of connections that were not closed."""
         self._close()
 
     @contextlib.contextmanager
