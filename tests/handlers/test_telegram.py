@@ -862,7 +862,7 @@ async def test_a_stored_request_that_cannot_be_read_hides_no_other_question() ->
         fields = {"name": {"type": "string", "title": "Name"}}
         await bot.asks(form(fields, message="Damaged"))
         (entry_id,) = store._requests
-        await api.until(lambda: any('"is_shown":true' in draft for _, draft in store._drafts.values()))
+        await api.until(lambda: any('"is_shown": true' in draft for _, draft in store._drafts.values()))
         damaged = store._requests[entry_id].request.replace('"mode":"form"', '"mode":"fax"')
         store._requests[entry_id] = replace(store._requests[entry_id], request=damaged)
         await bot.asks(form(fields))
