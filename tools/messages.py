@@ -66,6 +66,8 @@ def updated(catalog: Catalog, messages: Collection[Message]) -> Catalog:
     from babel.messages.catalog import Catalog
 
     new = Catalog(locale=catalog.locale)
+    # Those of the file: versions of Babel differ in the plural forms of a language.
+    new.mime_headers = [("Plural-Forms", catalog.plural_forms)]
     for message in messages:
         msgid = (message.text, message.plural) if message.plural else message.text
         old = catalog.get(message.text)

@@ -205,12 +205,20 @@ def example_in(text: str) -> dict[str, Any]:
 
 
 def translated(source: bytes, examples: Mapping[str, Any]) -> bytes:
-    """Return *source* with a translation for each message: those of *examples*, the rest in English."""
+    """
+    Return *source* with a translation for each message: those of *examples*, the rest in English.
+
+    Versions of Babel differ in the number of plural forms: the last one is repeated.
+    """
     from babel.messages.pofile import read_po, write_po
 
     catalog = read_po(io.BytesIO(source))
     for message in catalog:
-        message.string = message.id if isinstance(message.id, str) else examples.get(message.id[0], message.id)
+        if isinstance(message.id, str):
+            message.string = message.id
+        else:
+            forms = examples.get(message.id[0], message.id)
+            message.string = (*forms, *(catalog.num_plurals - len(forms)) * forms[-1:])
     written = io.BytesIO()
     write_po(written, catalog)
     return written.getvalue()
