@@ -32,6 +32,8 @@ UrlWarningCode: TypeAlias = Literal[
 # Endings of well-known organization names.  Shorter ones (us, eu, io, app) are
 # not listed: as labels inside a host they mean a region or a stage.
 _KNOWN_ENDINGS = frozenset({"com", "org", "net", "edu", "gov", "mil"})
+# Of these, the endings that anyone may register: gov.TLD, for example, is often a government's own domain.
+_OPEN_ENDINGS = frozenset({"com", "org", "net"})
 # The only ending that is also written with a hyphen: "-net" and the others end names of machines.
 _WRITTEN_ENDING = "-com"
 _LEAST_NAME = 3
@@ -90,11 +92,11 @@ def registrable_domain(host: str) -> str:
 
 
 @cache
-def _suffixes() -> Any:
+def _suffixes(*, only_icann: bool = False) -> Any:
     # Reading the list takes 0.2 s, so it is read at first use.
     from publicsuffixlist import PublicSuffixList
 
-    return PublicSuffixList()
+    return PublicSuffixList(only_icann=only_icann)
 
 
 def host_warnings(host: str) -> Iterator[UrlWarning]:
@@ -159,10 +161,15 @@ def _looks_latin(word: str, scripts: set[str]) -> bool:
 
 def _imitated(labels: list[str]) -> str | None:
     """
-    Return a domain that appears in the subdomains of a host, or None.
+    Return a domain that appears in front of another one, or None.
+
+    It may end in the first label of the registrable domain, which is also the
+    sender's choice.
 
     Examples:
         >>> _imitated("github.com.evil.example".split("."))
+        'github.com'
+        >>> _imitated("github.com.pages.dev".split("."))
         'github.com'
         >>> _imitated("github-com.evil.example".split("."))
         'github.com'
@@ -172,23 +179,35 @@ def _imitated(labels: list[str]) -> str | None:
         for label in labels[:-1]
     ):
         return None  # the usual case, without reading the list of suffixes
-    owned = registrable_domain(".".join(labels)).count(".") + 1
-    chosen = labels[: len(labels) - owned]
-    for at in range(1, len(chosen)):
-        if at + 1 < len(chosen) and chosen[at] in _SECOND_LEVEL and _is_suffix(chosen[at : at + 2]):
-            return ".".join(chosen[at - 1 : at + 2])
-        if chosen[at] in _KNOWN_ENDINGS:
-            return ".".join(chosen[at - 1 : at + 1])
+    host = ".".join(labels)
+    end = len(labels) - _suffix_length(host)
+    # Customers of a hosting service, such as pages.dev, choose the label below it like a subdomain.
+    free = end if _suffix_length(host, only_icann=True) < len(labels) - end else end - 1
+    for at in range(1, end):
+        if labels[at] in _SECOND_LEVEL and at + 1 < len(labels) and _is_suffix(labels[at : at + 2]):
+            return ".".join(labels[at - 1 : at + 2])
+        if labels[at] in _KNOWN_ENDINGS and (at < free or _continues_in_domain(*labels[at - 1 : at + 1])):
+            return ".".join(labels[at - 1 : at + 1])
     # ``paypal.com-login.example``: a hyphen continues the ending.
-    for at in range(1, len(chosen) + 1):
+    for at in range(1, end):
         ending, dash, _ = labels[at].partition("-")
         if dash and ending in _KNOWN_ENDINGS:
             return f"{labels[at - 1]}.{ending}"
-    for label in chosen:
+    for label in labels[:free]:
         name = label.removesuffix(_WRITTEN_ENDING).rpartition("-")[2]
         if label.endswith(_WRITTEN_ENDING) and len(name) >= _LEAST_NAME:
             return f"{name}.com"
     return None
+
+
+def _continues_in_domain(name: str, ending: str) -> bool:
+    """Return True if *name* and the first label of the registrable domain are a domain: ``github.com.org``."""
+    return ending in _OPEN_ENDINGS and name != "www" and len(name) >= _LEAST_NAME
+
+
+def _suffix_length(host: str, *, only_icann: bool = False) -> int:
+    """Return the number of labels of the public suffix of *host*."""
+    return len(_suffixes(only_icann=only_icann).publicsuffix(host).split("."))
 
 
 def _is_suffix(labels: list[str]) -> bool:
