@@ -11,6 +11,7 @@ from mcp_elicit_client.core.secrets.findings import SecretKind
 PATTERNS: Mapping[str, str] = {
     # How texts are written.
     "escaped": r"\\u\{[0-9a-f]{1,6}\}",
+    "flag_emoji": "(?<![\U0001f1e6-\U0001f1ff])[\U0001f1e6-\U0001f1ff]{2}(?![\U0001f1e6-\U0001f1ff])",
     "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
     "joint": r"\w[^\w\s]{1,2}\w",
     "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",

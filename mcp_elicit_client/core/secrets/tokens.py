@@ -158,6 +158,8 @@ def _folded(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text[:MOST_TEXT])[:MOST_TEXT]
         text = unicodedata.normalize("NFC", marks().sub("", text)).replace("\u2019", "'")
+        # Also letters in squares and circles, which `tokens` does not match.
+        text = pattern("flag_emoji").sub(" ", text).translate(_variants())
     if "#" in text or "°" in text:
         text = pattern("number_sign").sub(" number ", text)
     if "_" in text:
@@ -178,10 +180,8 @@ def _as_one_word(match: re.Match[str]) -> str:
 @lru_cache(maxsize=8192)
 def _words(token: str) -> tuple[str, ...]:
     """Split a token where it hides several words, and read what is written oddly."""
-    if not token.isascii():
-        token = token.translate(_variants())
-        if any("a" <= letter <= "z" for letter in token.casefold()):
-            token = token.translate(_lookalikes())
+    if not token.isascii() and any("a" <= letter <= "z" for letter in token.casefold()):
+        token = token.translate(_lookalikes())
     word = token.casefold()
     if word in load_lexicon().in_phrases or sign_of(word) != UNKNOWN:
         return (word,)
