@@ -179,6 +179,7 @@ def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[Sec
             start, end = match.span()
             since = max(0, start - _SIGHT, *(signs.rfind(each, 0, start) for each in table.breaks))
             before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
+            after = around["rest_of_name"].sub("", after)
             if around["about_after"].match(after) or around["about_before"].search(before):
                 continue
             if around["denied"].search(before) or around["question"].search(before):
