@@ -167,6 +167,7 @@ class Letters(_Row):
             they are read.
         lookalikes: Letters of other alphabets, and the Latin letters they look like.
         leet: Digits and symbols, and the letters they stand for.
+        drawn: Letters that together look like another one.
         umlauts: Umlauts, and how they are typed without them.
         hidden: Invisible characters that Unicode counts as letters, as a
             character class.
@@ -175,6 +176,7 @@ class Letters(_Row):
     variants: Mapping[str, str]
     lookalikes: tuple[str, str]
     leet: tuple[tuple[str, str], ...]
+    drawn: Mapping[str, str]
     umlauts: Mapping[str, str]
     hidden: str
 

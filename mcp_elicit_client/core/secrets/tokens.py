@@ -194,7 +194,15 @@ def _words(token: str) -> tuple[str, ...]:
         return tuple(chain.from_iterable(map(_words, pieces)))
     if known is None and "@" in word:  # only now is an @ an @
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
-    return (known or word,)
+    return (known or _as_read(word),)
+
+
+def _as_read(word: str) -> str:
+    """Return the known word that *word* looks like (``passvvord``, ``pæssword``), or *word*."""
+    if len(word) <= LEAST_WORD:
+        return word
+    readings = (word.replace(drawn, letter) for drawn, letter in letters().drawn.items() if drawn in word)
+    return next((reading for reading in readings if sign_of(reading) != UNKNOWN), word)
 
 
 def _without_digits(word: str) -> str | None:
