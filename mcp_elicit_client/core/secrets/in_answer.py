@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice
@@ -153,14 +154,17 @@ def _is_iban(written: str) -> bool:
 
 
 def _has_recovery_phrase(text: str) -> bool:
-    """Return True if *text* has twelve words of recovery phrases in a row."""
+    """Return True if *text* has twelve words of recovery phrases in a row, and not one of them twelve times."""
     if len(text) < _LEAST_PHRASE:
         return False
     known = recovery_words()
-    row = 0
-    for word in pattern("word").findall(text):
-        row = row + 1 if word.lower() in known else 0
-        if row == _WORDS_OF_PHRASE:
+    row: deque[str] = deque(maxlen=_WORDS_OF_PHRASE)
+    for word in map(str.lower, pattern("word").findall(text)):
+        if word not in known:
+            row.clear()
+            continue
+        row.append(word)
+        if len(row) == _WORDS_OF_PHRASE and row.count(word) < _WORDS_OF_PHRASE:
             return True
     return False
 

@@ -12,6 +12,8 @@ PATTERNS: Mapping[str, str] = {
     # How texts are written.
     "escaped": r"\\u\{[0-9a-f]{1,6}\}",
     "flag_emoji": "(?<![\U0001f1e6-\U0001f1ff])[\U0001f1e6-\U0001f1ff]{2}(?![\U0001f1e6-\U0001f1ff])",
+    # The columns of a database are no request: ``SELECT password FROM users``.
+    "sql": r"\bSELECT(?: DISTINCT)? [\w.*()]{1,64}(?:, ?[\w.*()]{1,64}){0,64} FROM [\w.]",
     "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
     "joint": r"\w[^\w\s]{1,2}\w",
     "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",

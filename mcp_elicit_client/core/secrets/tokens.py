@@ -160,6 +160,8 @@ def _folded(text: str) -> str:
         text = unicodedata.normalize("NFC", marks().sub("", text)).replace("\u2019", "'")
         # Also letters in squares and circles, which `tokens` does not match.
         text = pattern("flag_emoji").sub(" ", text).translate(_variants())
+    if "SELECT " in text:
+        text = pattern("sql").sub(" ", text)
     if "#" in text or "°" in text:
         text = pattern("number_sign").sub(" number ", text)
     if "_" in text:
