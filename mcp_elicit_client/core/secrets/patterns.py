@@ -25,6 +25,10 @@ PATTERNS: Mapping[str, str] = {
     # Scripts whose words take short words before them and endings after them.
     "inflected": "[\u0590-\u06ff\u0900-\u0dff\u1200-\u137f]",
     # How the tables above are written.
+    "name_of_variant": (
+        "(LATIN(?: CAPITAL| SMALL)?|REGIONAL INDICATOR SYMBOL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL) LETTER "
+        "(?:SMALL CAPITAL |DOTLESS |SCRIPT |TURNED )?([A-Z])(?: WITH .*)?"
+    ),
     "names_of_signs": r"\[[^\]]*\]|[a-z_]+",
     "word_of_table": r"\w+",
     # What is worth a closer look.

@@ -163,8 +163,10 @@ class Letters(_Row):
     Letters with several forms, in ``letters.json``.
 
     Attributes:
-        variants: Letters with strokes, small capitals and ligatures, and how
-            they are read.
+        variants: Ligatures and other variants of letters, and how they are
+            read.
+        imitations: Signs that are used as Latin letters, of rare scripts and
+            currencies, and these letters.
         lookalikes: Letters of other alphabets, and the Latin letters they look like.
         leet: Digits and symbols, and the letters they stand for.
         drawn: Letters that together look like another one.
@@ -174,6 +176,7 @@ class Letters(_Row):
     """
 
     variants: Mapping[str, str]
+    imitations: tuple[str, str]
     lookalikes: tuple[str, str]
     leet: tuple[tuple[str, str], ...]
     drawn: Mapping[str, str]

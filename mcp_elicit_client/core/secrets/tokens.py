@@ -22,6 +22,17 @@ MOST_TEXT = 16_384
 LEAST_WORD = 4
 _LONGEST_STEM = 24
 _COMPOUNDS = range(6, 41)
+# Latin letters beyond ASCII: extensions A and B, IPA, phonetic, C, D, enclosed.
+_LATIN_BLOCKS = tuple(
+    range(*block)
+    for block in (
+        (0xC0, 0x2B0),
+        (0x1D00, 0x1DC0),
+        (0x2C60, 0x2C80),
+        (0xA720, 0xA800),
+        (0x1F130, 0x1F200),
+    )
+)
 _LINKS = ("", "s", "n", "e", "en", "es", "er")
 
 
@@ -114,7 +125,17 @@ def _table(letters: Mapping[str, str]) -> Mapping[int, str]:
 
 @cache
 def _variants() -> Mapping[int, str]:
-    return _table(letters().variants)
+    imitations = _table(dict(zip(*letters().imitations, strict=True)))
+    return {**_latin_variants(), **imitations, **_table(letters().variants)}
+
+
+def _latin_variants() -> dict[int, str]:
+    """Return the Latin letters that Unicode does not decompose: with strokes, small capitals, in squares."""
+    found: dict[int, str] = {}
+    for code in chain.from_iterable(_LATIN_BLOCKS):
+        if match := pattern("name_of_variant").fullmatch(unicodedata.name(chr(code), "")):
+            found[code] = match[2] if match[1] == "LATIN CAPITAL" else match[2].lower()
+    return found
 
 
 @cache
