@@ -12,6 +12,8 @@ PATTERNS: Mapping[str, str] = {
     # How texts are written.
     "escaped": r"\\u\{[0-9a-f]{1,6}\}",
     "flag_emoji": "(?<![\U0001f1e6-\U0001f1ff])[\U0001f1e6-\U0001f1ff]{2}(?![\U0001f1e6-\U0001f1ff])",
+    # A line that continues the previous one.  Lists look the same, so the text is read in both ways.
+    "wrapped": r"(?<=[^\W\d_]|[,-])[ \t]{0,8}\n[ \t]{0,8}(?=[^\W\d_])",
     # The columns of a database are no request: ``SELECT password FROM users``.
     "sql": r"\bSELECT(?: DISTINCT)? [\w.*()]{1,64}(?:, ?[\w.*()]{1,64}){0,64} FROM [\w.]",
     "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",

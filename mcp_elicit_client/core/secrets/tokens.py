@@ -188,7 +188,7 @@ def _folded(text: str) -> str:
     if "_" in text:
         text = text.replace("_", " ")
     if "\n" in text:
-        text = text.replace("\n", " ¶ ")
+        text = "\n".join(dict.fromkeys((text, pattern("wrapped").sub(" ", text)))).replace("\n", " ¶ ")
     no_letters = pattern("no_letters")
     text = pattern("spelled").sub(lambda match: no_letters.sub("", match.group()), text)
     return pattern("joined").sub(_as_one_word, text) if pattern("joint").search(text) else text
