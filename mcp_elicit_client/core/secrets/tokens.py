@@ -20,6 +20,7 @@ NUMBER = "0"
 # What bounds the work.
 MOST_TEXT = 16_384
 LEAST_WORD = 4
+_LEAST_JOINED = 8
 _LONGEST_STEM = 24
 _COMPOUNDS = range(6, 41)
 # Latin letters beyond ASCII: extensions A and B, IPA, phonetic, C, D, enclosed.
@@ -89,12 +90,21 @@ def load_lexicon() -> Lexicon:
 
 
 def _signs_by_spelling(by_name: Mapping[str, str]) -> dict[str, str]:
-    """Return the sign of each spelling of each word of the table."""
+    """Return the sign of each spelling of each word of the table, and of phrases that are written as one word."""
     signs: dict[str, str] = {}
+    joined: dict[str, str] = {}
     for name, languages in words().words.items():
         for written in " ".join(languages.values()).split():
-            signs.update(dict.fromkeys(_spellings(written), by_name[name]))
-    return signs
+            spellings = dict.fromkeys(_spellings(written), by_name[name])
+            signs.update(spellings)
+            joined.update(
+                (word, sign) for phrase, sign in spellings.items() if _is_name(word := phrase.replace("_", ""))
+            )
+    return {**joined, **signs}
+
+
+def _is_name(joined: str) -> bool:
+    return len(joined) >= _LEAST_JOINED and joined.isalpha() and joined.isascii()
 
 
 def _stems(signs: Mapping[str, str], single: Mapping[str, str]) -> dict[str, str]:
