@@ -111,7 +111,7 @@ def host_warnings(host: str) -> Iterator[UrlWarning]:
         yield from _letter_warnings(labels)
     if "_" in host:
         yield UrlWarning(code="underscore")
-    imitated = _imitated(labels)
+    imitated = _address_in(labels) or _imitated(labels)
     if imitated is not None:
         yield UrlWarning(code="lookalike", detail=imitated, domain=registrable_domain(host))
     if len(host) > LONG_HOST_LENGTH:
@@ -157,6 +157,13 @@ def _script(letter: str) -> str:
 
 def _looks_latin(word: str, scripts: set[str]) -> bool:
     return len(scripts) == 1 and scripts != {"LATIN"} and all(each in LOOKALIKES for each in word if each.isalpha())
+
+
+def _address_in(labels: list[str]) -> str | None:
+    """Return an IPv4 address that the host begins with or contains, as in ``192.168.0.1.evil.example``, or None."""
+    parts = [label.isdigit() and int(label) < 256 for label in labels]
+    at = next((at for at in range(len(parts) - 3) if all(parts[at : at + 4])), None)
+    return None if at is None else ".".join(labels[at : at + 4])
 
 
 def _imitated(labels: list[str]) -> str | None:
