@@ -36,7 +36,7 @@ PATTERNS: Mapping[str, str] = {
     # What is worth a closer look.
     "odd": r"[-_/=.:@]\w|[-_]$|\bA(?:Iza|KIA)",
     "long": r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s",
-    "many_digits": r"\d(?:[ -]?\d){8}",
+    "many_digits": r"\d(?:[ .\u2010-\u2015-]?\d){8}",
     "beginning": r"(?<![A-Za-z0-9])[A-Za-z0-9]\S",
     "foreign_digit": r"(?![0-9])\d",
     "word": r"[A-Za-z]+",
@@ -54,7 +54,8 @@ PATTERNS: Mapping[str, str] = {
         (?: ^ | [;,] ) [ \t]{0,8} ( [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ]
         (?! (?i: sha | md | aes | rsa | base | utf | argon | oauth | pbkdf ) -? \d )
         (?! (?i: version | level | page | step | field | line ) -? \d )
-        ( \d{3}[ -]?\d{3} | \d{3,20} | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
+        ( \d{3}[ -]?\d{3} | \d{3}[ -]\d\d[ -]\d{4} | \d{3,20}
+        | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
         (?= [ \t]{0,8} (?: $ | [;,.] ) )
     """,
     "is_your": r"\b(?:[A-Z]-)?(\d{4,8}|\d{3}[ -]\d{3}) is ((?:your|my) [^\n.,;!]{3,60})",
@@ -73,7 +74,8 @@ PATTERNS: Mapping[str, str] = {
     """,
     # Cards, from Visa to Troy: what they begin with, and how long they are.
     "card": r"""(?x) (?<! [\w+-] ) (?<! \d[.\ -] )
-        ( \d{13,19} | \d{4} (?: [\ -]\d{4} ){2} [\ -]\d{1,7} | \d{4} [\ -] \d{6} [\ -] \d{4,5} )
+        ( \d{13,19} | \d{4} (?: [\ .\u2010-\u2015-]\d{4} ){2} [\ .\u2010-\u2015-]\d{1,7}
+        | \d{4} [\ -] \d{6} [\ -] \d{4,5} )
         (?! \w | [.-]\d | [ ]\d (?! \d? [ ]? / ) )""",
     "issued_cards": r"""(?x)
         4\d{15}
