@@ -25,7 +25,7 @@ from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
-from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.inbox.web import inbox_app, sse
 from mcp_elicit_client.inbox.web.pages import environment
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.policies import RememberedAnswers
@@ -34,6 +34,7 @@ from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 from tests.support.chromium import browser, tab_to, until_it_takes_a_yes, violations
+from tests.support.inboxes import asking, pending, request
 from tests.support.webapps import serving
 
 pytestmark = pytest.mark.anyio
@@ -1036,16 +1037,13 @@ async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -
 # --- events
 
 
-async def test_events_contain_pending_requests_and_changes_until_the_client_disconnects(web: Web) -> None:
+@asynccontextmanager
+async def events_of(app: Any) -> AsyncIterator[list[str]]:
+    """Provide the parts of the body of ``GET /events`` as they arrive; the client disconnects at the end."""
     sent: list[str] = []
     leaves = anyio.Event()
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/events",
-        "query_string": b"",
-        "headers": [(b"x-user", b"ann"), (b"host", b"app.example")],
-    }
+    headers = [(b"x-user", b"ann"), (b"host", b"app.example")]
+    scope = {"type": "http", "method": "GET", "path": "/events", "query_string": b"", "headers": headers}
 
     async def receive() -> Any:
         await leaves.wait()
@@ -1054,23 +1052,53 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
     async def send(message: Any) -> None:
         sent.append(message.get("body", b"").decode())
 
-    async def states(count: int) -> list[str]:
-        with anyio.fail_after(60):
-            while True:
-                found = re.findall(r'"state":"(\w+)"', "".join(sent))
-                if len(found) >= count:
-                    return found
-                await anyio.lowlevel.checkpoint()
-
-    async with web.asked() as question, anyio.create_task_group() as group:
-        group.start_soon(web.app, scope, receive, send)
-        assert await states(1) == ["pending"]
-        await web.fill(question, "accept", **GOOD)
-        assert await states(2) == ["pending", "answered"]
+    async with anyio.create_task_group() as group:
+        group.start_soon(app, scope, receive, send)
+        yield sent
         leaves.set()
+
+
+async def states_in(sent: list[str], count: int) -> list[str]:
+    with anyio.fail_after(60):
+        while True:
+            found = re.findall(r'"state":"(\w+)"', "".join(sent))
+            if len(found) >= count:
+                return found
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_events_contain_pending_requests_and_changes_until_the_client_disconnects(web: Web) -> None:
+    async with web.asked() as question, events_of(web.app) as sent:
+        assert await states_in(sent, 1) == ["pending"]
+        await web.fill(question, "accept", **GOOD)
+        assert await states_in(sent, 2) == ["pending", "answered"]
 
     assert "event: entry\n" in "".join(sent)
     assert "Ann" not in "".join(sent)
+
+
+async def test_events_leave_out_a_request_that_cannot_be_read() -> None:
+    store = MemoryStore()
+    inbox = Inbox(store)
+    async with asking(inbox, request({"message": "Damaged"})):
+        (damaged,) = await pending(inbox)
+        stored = store._requests[damaged.id]
+        store._requests[damaged.id] = replace(stored, request=stored.request.replace('"mode":"form"', '"mode":"fax"'))
+        async with (
+            asking(inbox, request({"message": "Whole"})),
+            events_of(inbox_app(inbox, lambda _: "ann")) as sent,
+        ):
+            assert await states_in(sent, 1) == ["pending"]
+
+    assert damaged.id not in "".join(sent)
+
+
+async def test_the_events_end_after_some_time_so_that_the_user_is_authenticated_again(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "MAX_DURATION", 0.01)
+    with anyio.fail_after(60):
+        assert (await web.client.get("/events")).status_code == 200
 
 
 async def test_a_head_request_for_the_events_ends_at_once(web: Web) -> None:
@@ -1167,6 +1195,31 @@ async def test_the_list_keeps_its_focus_and_its_place_when_a_request_arrives(web
             assert await page.evaluate("scrollY") == 50
             await web.inbox.answer("ann", question.id, "decline")
             await page.wait_for_selector("h1:has-text('Requests (1)'):focus")
+
+
+@IN_A_BROWSER
+async def test_pages_follow_changes_again_after_errors_of_a_proxy(web: Web) -> None:
+    is_down = True
+    tries = 0
+
+    async def proxy(route: Any) -> None:
+        nonlocal tries
+        tries += 1
+        await (route.fulfill(status=503) if is_down else route.continue_())
+
+    async with web.asked() as question, browsing(web) as page:
+        await page.route("**/events", proxy)
+        await page.goto("/")
+        form = await page.context.new_page()
+        await form.route("**/events", proxy)
+        await form.goto(f"/{question.id}")
+        with anyio.fail_after(60):
+            while tries < 2:
+                await anyio.sleep(0.01)
+        await web.inbox.answer("ann", question.id, "decline")
+        is_down = False
+        await page.wait_for_selector("p:has-text('No pending requests')")
+        await form.wait_for_selector("p:has-text('You declined.')")
 
 
 @IN_A_BROWSER

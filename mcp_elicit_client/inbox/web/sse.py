@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import anyio
@@ -10,9 +11,13 @@ from starlette.types import Receive, Scope, Send
 
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.records import Entry
 
 HEARTBEAT_INTERVAL = 15.0
 """Seconds between two comments, so that a lost connection is noticed."""
+
+MAX_DURATION = 300.0
+"""Seconds after which the stream ends.  The client connects again, and is authenticated again."""
 
 
 class EventStream(Response):
@@ -20,6 +25,8 @@ class EventStream(Response):
     A stream of the pending requests, then of each request that is new or closed.
 
     The name of each event is ``entry``.  Its data is an `Entry` as JSON.
+    Requests that cannot be read are skipped.  The stream ends after
+    `MAX_DURATION`, so that it does not outlive a session for long.
 
     Args:
         inbox: The inbox.
@@ -38,7 +45,8 @@ class EventStream(Response):
         """Send events until the client disconnects."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if scope["method"] != "HEAD":
-            await self._send_events(receive, send)
+            with anyio.move_on_after(MAX_DURATION):
+                await self._send_events(receive, send)
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -56,9 +64,8 @@ class EventStream(Response):
 
         async def send_entries() -> None:
             try:
-                async with aclosing(self._inbox.watch(self._owner)) as entries:
+                async with aclosing(self._readable_entries()) as entries:
                     async for entry in entries:
-                        entry.read()  # An `InboxError` in a computed field would become an error of pydantic.
                         await send_text(f"event: entry\ndata: {entry.model_dump_json()}\n\n")
             except InboxError:
                 group.cancel_scope.cancel()  # Browsers connect again.
@@ -71,3 +78,12 @@ class EventStream(Response):
         async with anyio.create_task_group() as group:
             for task in (send_heartbeats, send_entries, wait_for_disconnect):
                 group.start_soon(task)
+
+    async def _readable_entries(self) -> AsyncGenerator[Entry, None]:
+        async with aclosing(self._inbox.watch(self._owner)) as entries:
+            async for entry in entries:
+                try:
+                    entry.read()  # In a computed field, the error would become one of pydantic.
+                except InboxError:
+                    continue
+                yield entry

@@ -394,6 +394,13 @@ class Card {
 
   // --- Changes by other clients
 
+  // No event tells what was closed while the connection was lost.
+  catchUp() {
+    if (this.isLeaving) return;
+    if (this.form) this.check();
+    else if (this.data.list) { this.isLeaving = true; this.host.reload(); }
+  }
+
   async noticeChanges() {
     if (!this.data.expires && !this.data.list) return;
     const seen = new Set(Array.from(this.root.querySelectorAll(".entries a"), (link) => link.getAttribute("href")));
@@ -405,13 +412,20 @@ class Card {
       this.isLeaving = true;
       this.host.reload();
     };
+    let wasLost = false;
     while (!this.ending.signal.aborted) {
       try {
         const reply = await this.host.request("events", { accept: "text/event-stream", signal: this.ending.signal });
-        if (!reply.ok) return;
-        await readEvents(reply.body.getReader(), onEntry);
+        if (!reply.ok && reply.status < 500) return;
+        if (reply.ok) {
+          if (wasLost) this.catchUp();
+          wasLost = false;
+          await readEvents(reply.body.getReader(), onEntry);
+        } else {
+          wasLost = true;  // a proxy, while the server starts
+        }
       } catch {
-        // The connection was lost.
+        wasLost = true;
       }
       await new Promise((resolve) => { setTimeout(resolve, RETRY_AFTER); });
     }
