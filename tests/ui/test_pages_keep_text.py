@@ -13,6 +13,7 @@ from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import form_params
 from tests.support.chromium import browser, tab_to, until_it_takes_a_yes
+from tests.support.inboxes import asking as inbox_asking
 from tests.support.inboxes import pending, request
 from tests.support.webapps import serving
 from tests.ui.test_browser import asking, sitting
@@ -369,3 +370,25 @@ async def test_after_a_double_click_the_page_says_that_the_answer_was_sent() -> 
         assert (await question.over()).content == {"name": "Ann"}
         await page.wait_for_load_state("networkidle")
         assert "Answer sent" in await page.inner_text("h1")
+
+
+async def test_a_form_whose_user_is_signed_out_keeps_the_text_and_sends_it_after_the_sign_in() -> None:
+    inbox, users = Inbox(MemoryStore()), ["ann"]
+    async with (
+        inbox_asking(inbox, request(WHO)) as waiting,
+        serving(inbox_app(inbox, lambda _: users[0] if users else None)) as origin,
+        browser() as launched,
+    ):
+        (entry,) = await pending(inbox)
+        page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
+        await page.goto(f"/{entry.id}")
+        users.clear()
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector("[data-saved]:has-text('You are signed out.')")
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        users.append("ann")
+        await page.click("text=Review")
+        await page.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(page)
+        await page.click("text=Send")
+        assert (await waiting.result()).content == {"name": "Ann"}

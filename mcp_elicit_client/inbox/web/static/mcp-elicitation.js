@@ -211,12 +211,19 @@ class Card {
     if (!sent) return null;
     try {
       const reply = await this.host.request(form.getAttribute("action"), { method: "POST", body: sent, accept: "application/json", ...options });
-      this.showConnection(true);
-      return reply;
+      return this.isAnswered(reply) ? reply : null;
     } catch {
       if (!this.ending.signal.aborted) this.showConnection(false);
       return null;
     }
+  }
+
+  // Return true if *reply* is one of the inbox to this user.  If not, say why.
+  isAnswered(reply) {
+    const isSignedOut = reply.status === 401 || reply.redirected;
+    if (isSignedOut) this.showProblem(this.data.signedOutText);
+    else this.showConnection(reply.status < 500);
+    return !isSignedOut && reply.status < 500;
   }
 
   showConnection(isThere) {
@@ -352,7 +359,7 @@ class Card {
       }
       return;
     }
-    // The page is left only if the server can be reached: nothing that was entered is lost.
+    // The page is left only if the server answers this user: nothing that was entered is lost.
     if (!await this.canReach(form)) { this.sending = undefined; return; }
     for (const each of form.elements) if (each.name && each !== button && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
@@ -360,10 +367,9 @@ class Card {
   }
 
   async canReach(form) {
+    if (!this.root.querySelector("[data-saved]")) return true;  // a page with buttons only, which says nothing
     try {
-      await this.host.request(form.getAttribute("action"), { method: "HEAD" });
-      this.showConnection(true);
-      return true;
+      return this.isAnswered(await this.host.request(form.getAttribute("action"), { method: "HEAD" }));
     } catch {
       this.showConnection(false);
       return false;
