@@ -1223,6 +1223,27 @@ async def test_pages_follow_changes_again_after_errors_of_a_proxy(web: Web) -> N
 
 
 @IN_A_BROWSER
+async def test_a_list_shows_what_was_closed_between_two_connections(web: Web) -> None:
+    tries = 0
+
+    async def ended(route: Any) -> None:
+        nonlocal tries
+        tries += 1
+        await (route.fulfill(status=200, content_type="text/event-stream", body="") if tries < 3 else route.continue_())
+
+    async with web.asked() as question, web.asked(URL), browsing(web) as page:
+        await page.route("**/events", ended)
+        await page.goto("/")
+        await page.evaluate("window.isSame = true")
+        with anyio.fail_after(60):
+            while tries < 2:
+                await anyio.sleep(0.01)
+        assert await page.evaluate("window.isSame")  # nothing has changed, so nothing was loaded
+        await web.inbox.answer("ann", question.id, "decline")
+        await page.wait_for_selector("h1:has-text('Requests (1)')")
+
+
+@IN_A_BROWSER
 async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     long = {**FORM, "message": "w" * 500}
     url = {**URL, "url": f"https://pay.shop.example:8443/{'a' * 300}"}

@@ -14,6 +14,7 @@ const SENT_AFTER = 3000;
 const SAVE_AFTER = 600;
 const WARN_BEFORE = 60;
 const RETRY_AFTER = 2000;
+const SIGNED_IN_AFTER = 20000;
 const MAX_SHOWN = 50;
 const FRAME_MARGIN = 24;
 
@@ -22,6 +23,8 @@ function urlOfModule() {
   return scripts.find((each) => /\/static\/mcp-elicitation\.js(\?|$)/.test(each)) || location.href;
 }
 
+// The host's own pages redirect to a page for the sign-in.
+const isSignedOut = (reply) => reply.status === 401 || reply.redirected;
 const minutes = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
 const element = (name, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
@@ -220,10 +223,9 @@ class Card {
 
   // Return true if *reply* is one of the inbox to this user.  If not, say why.
   isAnswered(reply) {
-    const isSignedOut = reply.status === 401 || reply.redirected;
-    if (isSignedOut) this.showProblem(this.data.signedOutText);
+    if (isSignedOut(reply)) this.showProblem(this.data.signedOutText);
     else this.showConnection(reply.status < 500);
-    return !isSignedOut && reply.status < 500;
+    return !isSignedOut(reply) && reply.status < 500;
   }
 
   showConnection(isThere) {
@@ -367,12 +369,12 @@ class Card {
   }
 
   async canReach(form) {
-    if (!this.root.querySelector("[data-saved]")) return true;  // a page with buttons only, which says nothing
+    const isSilent = !this.root.querySelector("[data-saved]");  // a page that cannot say why, and has buttons only
     try {
-      return this.isAnswered(await this.host.request(form.getAttribute("action"), { method: "HEAD" }));
+      return this.isAnswered(await this.host.request(form.getAttribute("action"), { method: "HEAD" })) || isSilent;
     } catch {
       this.showConnection(false);
-      return false;
+      return isSilent;
     }
   }
 
@@ -400,11 +402,16 @@ class Card {
 
   // --- Changes by other clients
 
-  // No event tells what was closed while the connection was lost.
-  catchUp() {
-    if (this.isLeaving) return;
-    if (this.form) this.check();
-    else if (this.data.list) { this.isLeaving = true; this.host.reload(); }
+  // No event tells what was closed while the page was not connected.
+  async catchUp(seen) {
+    if (this.form) { await this.check(); return; }
+    if (this.data.list !== "all") return;
+    const reply = await this.host.request("./", { accept: "application/json", signal: this.ending.signal });
+    if (!reply.ok) return;
+    const { entries } = await reply.json();
+    if (this.isLeaving || String(entries.map((entry) => entry.id)) === String([...seen])) return;
+    this.isLeaving = true;
+    this.host.reload();
   }
 
   async noticeChanges() {
@@ -418,22 +425,21 @@ class Card {
       this.isLeaving = true;
       this.host.reload();
     };
-    let wasLost = false;
+    let isCurrent = true;
     while (!this.ending.signal.aborted) {
+      let pause = RETRY_AFTER;
       try {
         const reply = await this.host.request("events", { accept: "text/event-stream", signal: this.ending.signal });
-        if (!reply.ok && reply.status < 500) return;
-        if (reply.ok) {
-          if (wasLost) this.catchUp();
-          wasLost = false;
+        if (isSignedOut(reply)) pause = SIGNED_IN_AFTER;
+        else if (reply.ok) {
+          if (!isCurrent) await this.catchUp(seen);
           await readEvents(reply.body.getReader(), onEntry);
-        } else {
-          wasLost = true;  // a proxy, while the server starts
-        }
+        } else if (reply.status < 500) return;
       } catch {
-        wasLost = true;
+        // The connection was lost.
       }
-      await new Promise((resolve) => { setTimeout(resolve, RETRY_AFTER); });
+      isCurrent = false;
+      await new Promise((resolve) => { setTimeout(resolve, pause); });
     }
   }
 }
