@@ -18,7 +18,7 @@ from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_decision import Decision, decide
 from mcp_elicit_client.cli.call_documents import print_document, request_data
 from mcp_elicit_client.cli.call_store import CallStore, open_store
-from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, output_width, wrap
+from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, quote, wrap
 from mcp_elicit_client.cli.resumable import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain
@@ -39,7 +39,6 @@ from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.messages import CLOSED_BECAUSE, OUTCOMES
-from mcp_elicit_client.presentation.quoting import quote
 
 _INVALID = 3
 
@@ -226,7 +225,7 @@ def _review(entry: Entry, decision: Decision, catalog: MessageCatalog, *, is_dry
     server, action = server_name(request.server), catalog.text(OUTCOMES[decision.action])
     print(wrap(catalog.text(message, server=server, action=action)), file=sys.stderr)
     for line in decision.lines:
-        print(quote(line, output_width()), file=sys.stderr)
+        print(quote(line), file=sys.stderr)
 
 
 def _report_invalid(entry: Entry, decision: Decision, catalog: MessageCatalog) -> int:

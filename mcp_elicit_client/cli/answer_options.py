@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, output_width, read_file
+from mcp_elicit_client.cli.common import UsageError, quote, read_file
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.presentation.answer_files import (
@@ -19,7 +19,6 @@ from mcp_elicit_client.presentation.answer_files import (
     with_texts,
 )
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.typing import Action, UrlRequest
 
 _ANSWERING = ("--answers", "--set", "--open-url", "--decline", "--cancel")
@@ -73,7 +72,7 @@ def _is_given(options: argparse.Namespace, name: str) -> bool:
 
 def _print_url(request: UrlRequest, catalog: MessageCatalog) -> None:
     print(catalog.text(messages.URL_NOT_OPENED), file=sys.stderr)
-    print(quote(sanitize_text(request.target.as_sent, multiline=False), output_width()), file=sys.stderr)
+    print(quote(sanitize_text(request.target.as_sent, multiline=False)), file=sys.stderr)
 
 
 def _answers(options: argparse.Namespace) -> Sequence[ScriptedAnswer]:

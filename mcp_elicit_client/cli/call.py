@@ -25,6 +25,7 @@ from mcp_elicit_client.cli.common import (
     is_output_error,
     output_width,
     parse_json,
+    quote,
 )
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
@@ -39,7 +40,7 @@ from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError
 from mcp_elicit_client.handlers.terminal.terminal import terminal
 from mcp_elicit_client.policies import RememberedAnswers, compose, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.quoting import quote, sentence
+from mcp_elicit_client.presentation.quoting import sentence
 from mcp_elicit_client.registry import ElicitationRegistry
 
 _MAX_RESULT = 100_000
@@ -170,7 +171,7 @@ async def _call_tool(
         for part in result.get("content", []):
             shown = part["text"] if part.get("type") == "text" else f"[{part.get('type')}]"
             text = sanitize_text(str(shown), limit=_MAX_RESULT)
-            print(quote(text, output_width()) if is_quoted else text)
+            print(quote(text) if is_quoted else text)
     return 1 if result.get("isError") else 0
 
 
@@ -210,7 +211,7 @@ def _tool_lines(tools: _Tools) -> Iterator[str]:
         texts = [sanitize_text(name, limit=_MAX_DESCRIPTION, multiline=False)]
         if description:
             texts.append(sanitize_text(description, limit=_MAX_DESCRIPTION, multiline=False))
-        quoted = "\n".join(quote(text, output_width() - _NUMBER_WIDTH) for text in texts).split("\n")
+        quoted = "\n".join(quote(text, _NUMBER_WIDTH) for text in texts).split("\n")
         for at, line in enumerate(quoted):
             yield f"{'' if at else number:>{_NUMBER_WIDTH}}{line}"
 

@@ -42,6 +42,18 @@ def wrap(text: str, indent: int = 0, hanging: int | None = None) -> str:
     return quoting.wrap(sanitize_text(text, multiline=False), output_width(), indent, hanging)
 
 
+def quote(text: str, margin: int = 0) -> str:
+    """
+    Return *text* of a server in marked lines that fit the terminal, with escapes for what its encoding does not have.
+
+    Args:
+        text: Sanitized text.
+        margin: The columns that the caller writes before each line.
+    """
+    width = output_width() - margin
+    return quoting.escape_for(getattr(sys.stdout, "encoding", None) or "utf-8", quoting.quote(text, width), width)
+
+
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return the message of *diagnostic* with the name of its field."""
     if diagnostic.field is None:

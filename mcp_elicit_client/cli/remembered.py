@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import output_width
+from mcp_elicit_client.cli.common import output_width, quote
 from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.messages import NO_REMEMBERED_ANSWERS
-from mcp_elicit_client.presentation.quoting import quote, sentence
+from mcp_elicit_client.presentation.quoting import sentence
 from mcp_elicit_client.presentation.remembering import describe_remembered
 
 _LIST = "/remembered"
@@ -38,15 +38,15 @@ def remembered_hint(remembered: RememberedAnswers, catalog: MessageCatalog) -> s
 
 
 def _list(remembered: RememberedAnswers, catalog: MessageCatalog) -> Iterator[str]:
-    answers, width = remembered.list(), output_width()
+    answers = remembered.list()
     if not answers:
         yield catalog.text(NO_REMEMBERED_ANSWERS)
     for number, answer in enumerate(answers, 1):
         shown = describe_remembered(answer, catalog)
-        yield sentence(f"{number}. {shown.server}: {shown.decision} {shown.expires}", width)
-        yield quote(shown.message, width)
+        yield sentence(f"{number}. {shown.server}: {shown.decision} {shown.expires}", output_width())
+        yield quote(shown.message)
         for name, value in shown.values:
-            yield quote(f"{name}: {value}", width)
+            yield quote(f"{name}: {value}")
 
 
 def _forget(which: str, remembered: RememberedAnswers, catalog: MessageCatalog) -> str:

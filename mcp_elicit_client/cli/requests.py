@@ -11,7 +11,7 @@ from mcp_elicit_client.calls.suspending import TaskSnapshot, read_snapshot
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import answer_command, entry_data
 from mcp_elicit_client.cli.call_store import CallStore, open_store
-from mcp_elicit_client.cli.common import CommandFailedError, output_width, wrap
+from mcp_elicit_client.cli.common import CommandFailedError, output_width, quote, wrap
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.handlers.scripted import request_lines
@@ -21,7 +21,6 @@ from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.messages import NO_PENDING_REQUESTS
-from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 
 
@@ -94,7 +93,7 @@ def _print(entry: Entry, store: CallStore, catalog: MessageCatalog) -> None:
     for warning in request_warnings(request, catalog):
         print(wrap(warning_line(warning, catalog), 2, 4))
     if request.tool:
-        print(quote(sanitize_text(request.tool, multiline=False), output_width()))
+        print(quote(sanitize_text(request.tool, multiline=False)))
     for line in request_lines(request, output_width()):
         print(line)
     print(f"  {answer_command(entry, store)}\n")

@@ -9,11 +9,10 @@ import anyio
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import output_width
+from mcp_elicit_client.cli.common import quote
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.quoting import quote
 
 _MAX_LOG = 100_000
 _MAX_ERROR = 500
@@ -30,7 +29,7 @@ def explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None
         errlog.seek(0)
         tail = errlog.read()[-_MAX_LOG:].splitlines()[-_LOG_LINES:]
         shown = (sanitize_text(line, limit=_MAX_ERROR, multiline=False) for line in tail if line.strip())
-        lines += [quote(line, output_width()) for line in shown]
+        lines += [quote(line) for line in shown]
     return "\n".join(lines)
 
 

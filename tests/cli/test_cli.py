@@ -20,6 +20,7 @@ import pytest
 
 from mcp_elicit_client.cli import _SanitizingFormatter, main
 from mcp_elicit_client.cli.call import _tool_at
+from mcp_elicit_client.cli.common import quote
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.core.schema.lint import lint
 from mcp_elicit_client.demo.server import REQUESTS
@@ -600,3 +601,12 @@ def test_log_lines_name_an_exception_without_its_traceback() -> None:
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "It failed", (), (ValueError, error, None))
 
     assert _SanitizingFormatter("%(message)s").format(record) == "It failed\nValueError: no number"
+
+
+def test_server_text_keeps_its_mark_on_every_line_of_a_terminal_without_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+
+    lines = quote("日" * 30 + " bank: type your password:", margin=4).split("\n")
+
+    assert all(line.startswith("  | ") and len(line) <= 40 - 4 and line.isascii() for line in lines)
