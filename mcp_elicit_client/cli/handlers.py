@@ -6,7 +6,8 @@ import argparse
 import dataclasses
 import os
 
-from mcp_elicit_client.cli.common import CommandFailedError
+from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.common import CommandFailedError, UsageError
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -14,10 +15,22 @@ from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.typing import Handler
 
+_USER_INTERFACES = ("", "interactive", "line", "browser")
+
 
 def wants_browser(options: argparse.Namespace) -> bool:
-    """Return True if requests are shown in the browser."""
-    return bool(options.browser) or os.environ.get("MCP_ELICIT_UI", "").strip().casefold() == "browser"
+    """
+    Return True if requests are shown in the browser.
+
+    Raises:
+        UsageError: If ``MCP_ELICIT_UI`` has an unknown value.
+    """
+    choice = os.environ.get("MCP_ELICIT_UI", "").strip().casefold()
+    if choice not in _USER_INTERFACES:
+        raise UsageError(
+            messages.UNKNOWN_UI, variable=f"MCP_ELICIT_UI={choice}", expected=", ".join(_USER_INTERFACES[1:])
+        )
+    return bool(options.browser) or choice == "browser"
 
 
 def interactive_handler(options: argparse.Namespace) -> Handler:
@@ -26,6 +39,7 @@ def interactive_handler(options: argparse.Namespace) -> Handler:
 
     Raises:
         CommandFailedError: If an extra is missing.
+        UsageError: If ``MCP_ELICIT_UI`` has an unknown value.
     """
     if not wants_browser(options):
         return TerminalHandler(messages=options.catalog)
@@ -43,6 +57,7 @@ def handler_from_options(options: argparse.Namespace) -> Handler:
 
     Raises:
         CommandFailedError: If an extra is missing.
+        UsageError: If ``MCP_ELICIT_UI`` has an unknown value.
     """
     return HeadlessHandler() if options.headless else interactive_handler(options)
 

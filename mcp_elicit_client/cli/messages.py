@@ -184,6 +184,7 @@ FILE = Message("params of elicitation/create, or the whole request, as JSON; - f
 LINT = Message("check a request against each protocol version")
 PROTOCOL_VERSION = Message("check only this protocol version")
 BROWSER = Message("show requests in the browser (also: MCP_ELICIT_UI=browser)")
+UNKNOWN_UI = Message("{variable} is unknown. Use one of these values, or unset the variable: {expected}")
 ANSWERS = Message("answer from a JSON file: the values of one form, or a list of answers; - for standard input")
 SET = Message("answer a field with a text, as if typed (repeatable); values are visible in the process list")
 DECLINE_ALL = Message("decline every request")

@@ -610,3 +610,15 @@ def test_server_text_keeps_its_mark_on_every_line_of_a_terminal_without_utf_8(mo
     lines = quote("日" * 30 + " bank: type your password:", margin=4).split("\n")
 
     assert all(line.startswith("  | ") and len(line) <= 40 - 4 and line.isascii() for line in lines)
+
+
+def test_an_unknown_user_interface_in_the_environment_is_a_usage_error(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_ELICIT_UI", "curses")
+
+    status, out, err = run("demo")
+
+    assert (status, out) == (2, "")
+    assert "MCP_ELICIT_UI=curses is unknown. Use one of these values" in err
+    assert "interactive, line, browser" in err
