@@ -12,6 +12,7 @@ from mcp_elicit_client.core.messages import Message
 # --- Errors
 
 ERROR = Message("mcp-elicit: {reason}")
+UNKNOWN_UI = Message("{variable} is unknown. Use one of these values, or unset the variable: {expected}")
 COMMAND_NOT_ACCEPTED = Message("Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`.")
 SERVER_MISSING = Message("Pass either --url URL or -- COMMAND [ARG ...].")
 SERVER_URL = Message("--url needs the URL of a server that begins with https:// or http://.")
@@ -184,7 +185,6 @@ FILE = Message("params of elicitation/create, or the whole request, as JSON; - f
 LINT = Message("check a request against each protocol version")
 PROTOCOL_VERSION = Message("check only this protocol version")
 BROWSER = Message("show requests in the browser (also: MCP_ELICIT_UI=browser)")
-UNKNOWN_UI = Message("{variable} is unknown. Use one of these values, or unset the variable: {expected}")
 ANSWERS = Message("answer from a JSON file: the values of one form, or a list of answers; - for standard input")
 SET = Message("answer a field with a text, as if typed (repeatable); values are visible in the process list")
 DECLINE_ALL = Message("decline every request")

@@ -120,10 +120,10 @@ class _Queue:
 
     def remove(self, server: str, turn: Waker) -> None:
         """Remove a waiting request, if it is there."""
-        wakers = self.waiting.get(server, ())
+        wakers = self.waiting.get(server, deque())
         if turn in wakers:
-            self.waiting[server].remove(turn)
-            if not self.waiting[server]:
+            wakers.remove(turn)
+            if not wakers:
                 del self.waiting[server]
 
 

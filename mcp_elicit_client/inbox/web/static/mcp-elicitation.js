@@ -14,7 +14,7 @@ const SENT_AFTER = 3000;
 const SAVE_AFTER = 600;
 const WARN_BEFORE = 60;
 const RETRY_AFTER = 2000;
-const SIGNED_IN_AFTER = 20000;
+const RETRY_SIGNED_OUT_AFTER = 20000;
 const MAX_SHOWN = 50;
 const FRAME_MARGIN = 24;
 
@@ -430,7 +430,7 @@ class Card {
       let pause = RETRY_AFTER;
       try {
         const reply = await this.host.request("events", { accept: "text/event-stream", signal: this.ending.signal });
-        if (isSignedOut(reply)) pause = SIGNED_IN_AFTER;
+        if (isSignedOut(reply)) pause = RETRY_SIGNED_OUT_AFTER;
         else if (reply.ok) {
           if (!isCurrent) await this.catchUp(seen);
           await readEvents(reply.body.getReader(), onEntry);
