@@ -34,7 +34,7 @@ from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 from tests.support.chromium import browser, tab_to, until_it_takes_a_yes, violations
-from tests.support.inboxes import asking, pending, request
+from tests.support.inboxes import asking, pending, request, until
 from tests.support.webapps import serving
 
 pytestmark = pytest.mark.anyio
@@ -1207,15 +1207,16 @@ async def test_pages_follow_changes_again_after_errors_of_a_proxy(web: Web) -> N
         tries += 1
         await (route.fulfill(status=503) if is_down else route.continue_())
 
+    async def has_tried_twice() -> bool:
+        return tries >= 2
+
     async with web.asked() as question, browsing(web) as page:
         await page.route("**/events", proxy)
         await page.goto("/")
         form = await page.context.new_page()
         await form.route("**/events", proxy)
         await form.goto(f"/{question.id}")
-        with anyio.fail_after(60):
-            while tries < 2:
-                await anyio.sleep(0.01)
+        await until(has_tried_twice)
         await web.inbox.answer("ann", question.id, "decline")
         is_down = False
         await page.wait_for_selector("p:has-text('No pending requests')")
@@ -1231,13 +1232,14 @@ async def test_a_list_shows_what_was_closed_between_two_connections(web: Web) ->
         tries += 1
         await (route.fulfill(status=200, content_type="text/event-stream", body="") if tries < 3 else route.continue_())
 
+    async def has_tried_twice() -> bool:
+        return tries >= 2
+
     async with web.asked() as question, web.asked(URL), browsing(web) as page:
         await page.route("**/events", ended)
         await page.goto("/")
         await page.evaluate("window.isSame = true")
-        with anyio.fail_after(60):
-            while tries < 2:
-                await anyio.sleep(0.01)
+        await until(has_tried_twice)
         assert await page.evaluate("window.isSame")  # nothing has changed, so nothing was loaded
         await web.inbox.answer("ann", question.id, "decline")
         await page.wait_for_selector("h1:has-text('Requests (1)')")
