@@ -82,5 +82,7 @@ def _checked(names: Iterable[str]) -> tuple[str, ...]:
 
 def _sanitized(name: str) -> str:
     """Return *name* in one line, without the separator."""
-    escaped = sanitize_and_cut(name, MAX_ORIGIN_NAME).replace(_SEPARATOR, f"\\u{{{ord(_SEPARATOR):x}}}")
-    return sanitize_and_cut(escaped, MAX_ORIGIN_NAME)
+    shown = sanitize_and_cut(name, MAX_ORIGIN_NAME)
+    if _SEPARATOR not in shown:
+        return shown
+    return sanitize_and_cut(shown.replace(_SEPARATOR, f"\\u{{{ord(_SEPARATOR):x}}}"), MAX_ORIGIN_NAME)

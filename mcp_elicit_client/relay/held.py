@@ -8,7 +8,6 @@ of the relay, and the requests of the client wait for its next leg.
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -181,8 +180,7 @@ class HeldCall:
                 elif self._is_user_away() and patient_until <= anyio.current_time():
                     self._show(number, {})
                 else:
-                    with anyio.move_on_at(patient_until if self._is_user_away() else math.inf):
-                        await self._changed.wait()
+                    await self._wait_for_change(patient_until)
         except anyio.get_cancelled_exc_class():
             if self._waiting == 1:  # no repeated request waits for the same
                 self.scope.cancel()
@@ -191,6 +189,13 @@ class HeldCall:
             self._waiting -= 1
             if self._progress is progress:
                 self._progress = None
+
+    async def _wait_for_change(self, patient_until: float) -> None:
+        if not self._is_user_away():
+            await self._changed.wait()
+        else:
+            with anyio.move_on_at(patient_until):
+                await self._changed.wait()
 
     def _is_asking(self) -> bool:
         return any(question.answer is None for question in self._open.values())

@@ -234,13 +234,8 @@ def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iter
 
 def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
     # JSON writes a character with six at most.  The exact size is computed only if the answer may be too large.
-    estimate = 6 * len("".join(content)) + 64 * len(content)
-    for value in content.values():
-        if isinstance(value, str):
-            estimate += 6 * len(value)
-        elif isinstance(value, (list, tuple)):
-            estimate += 6 * len("".join(value)) + 32 * len(value)
-    return estimate > limits.max_answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
+    may_be = 6 * len(repr(content)) > limits.max_answer
+    return may_be and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
 
 
 def _json_error(name: str, value: object, limits: Limits, *, is_integer: bool = False) -> FieldError | None:
@@ -331,7 +326,9 @@ def _condition(keyword: str, argument: Any) -> Callable[[Any], bool]:
 
 
 def _has_no_error(check: Callable[..., Iterable[object]], argument: object, value: object) -> bool:
-    return next(iter(check(_Validator, argument, value, {})), None) is None
+    for _ in check(_Validator, argument, value, {}):
+        return False
+    return True
 
 
 def _is_option(options: Mapping[tuple[str, object], object], value: object) -> bool:
