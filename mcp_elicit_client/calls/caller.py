@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from typing_extensions import Unpack
@@ -14,12 +14,11 @@ from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.connections import _Connections
 from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_arguments, unwrap_session
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
-from mcp_elicit_client.calls.runner import CallLimits, CallRunner, CompleteUrls
+from mcp_elicit_client.calls.runner import CallLimits, CallRunner, CompleteUrls, FinishTask
 from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.calls.suspending import CallPauser, CallSuspender, SuspendedCall, SuspendOptions, owner_of_call
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
-from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.url_elicitations import complete_urls
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
@@ -478,7 +477,7 @@ class Caller(_Connections):
         timeouts = CallTimeouts(context.read_timeout_seconds, ANSWER_TIMEOUT)
         call = ActiveCall(context.session, context.tool_name, timeouts, self._limits.max_questions, user=self.user)
         with self._elicitations.during(call), timeouts:
-            return await self._tasks.finish(call, read_created_task(created))
+            return await self._tasks.finish(call, created)
 
     def _user_of_call(self, user: str | None) -> str | None:
         return self.user if user is None else check_user(user)
@@ -491,7 +490,7 @@ class Caller(_Connections):
         *,
         user: str | None,
         suspend: SuspendOptions | None,
-        finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
+        finish_task: FinishTask | None = None,
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
         check_arguments(spec.name, spec.arguments, spec.meta)
@@ -518,7 +517,7 @@ class Caller(_Connections):
         suspender: CallPauser | None,
         progress_callback: ProgressCallback | None,
         *,
-        finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
+        finish_task: FinishTask | None = None,
         complete_urls: CompleteUrls = complete_urls,
     ) -> CallRunner:
         return CallRunner(

@@ -29,7 +29,6 @@ from mcp_elicit_client.calls.multi_round_trip import (
 from mcp_elicit_client.calls.resuming import NOT_A_CALL
 from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
-from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
 from mcp_elicit_client.core.answer import Answer
@@ -65,8 +64,11 @@ Outcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired 
 """The outcome of one round."""
 
 
-FinishTask: TypeAlias = Callable[[ActiveCall, TaskState], Awaitable[Any]]
-"""Returns the result of a task of a call, or what the host application gets in its place."""
+FinishTask: TypeAlias = Callable[[ActiveCall, Any], Awaitable[Any]]
+"""
+Takes what a call returned in place of its result: a task.  Returns the result,
+or what the host application gets in its place.
+"""
 
 
 CompleteUrls: TypeAlias = Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]]
@@ -234,7 +236,7 @@ class CallRunner:
             return result
         if self._spec.kind != "tool":
             raise TaskError("invalid", "only the call of a tool can become a task")
-        return await self._finish_task(self._call, read_created_task(result))
+        return await self._finish_task(self._call, result)
 
     async def next_input(self, outcome: Outcome, given: RoundInput) -> RoundInput | Completed:
         """

@@ -10,7 +10,7 @@ from mcp_elicit_client.calls.resuming import LoadedTask
 from mcp_elicit_client.calls.suspended_tasks import TaskSuspender
 from mcp_elicit_client.calls.suspending import Claim, SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
-from mcp_elicit_client.calls.task_wire import TaskState, check_task_id
+from mcp_elicit_client.calls.task_wire import TaskState, check_task_id, read_created_task
 from mcp_elicit_client.calls.tasks import TaskDriver, TaskMemory
 from mcp_elicit_client.exceptions import TaskError
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
@@ -36,7 +36,7 @@ class TaskCalls:
     async def finish(  # noqa: PLR0913 -- how it is finished, by keyword
         self,
         call: ActiveCall,
-        state: TaskState,
+        created: Any,
         *,
         wait: bool = True,
         on_status: OnTaskStatus | None = None,
@@ -48,17 +48,23 @@ class TaskCalls:
 
         Args:
             call: The call.
-            state: The task.
+            created: What the call returned in place of its result, an object
+                of any class.
             wait: If False, return its handle at once, or a `SuspendedCall`.
             on_status: Is called with every new status.
             suspend: Where to suspend the task; None to wait for answers.
             claim: The claim of this process, if *call* is a suspended call
                 that is being resumed.
+
+        Raises:
+            TaskError: If the task is invalid.  The server is told to cancel
+                it.
+            Exception: As in `TaskDriver.run`.
         """
-        poller = TaskPoller(call, state, self._server, on_status)
+        poller = TaskPoller(call, await self._read(call, created), self._server, on_status)
         if suspend is not None:
             return await self._suspender(call, poller, suspend, claim=claim).start(wait=wait)
-        self._memory.begin((call.user, state.id))
+        self._memory.begin((call.user, poller.state.id))
         if wait:
             return await self._drive(call, poller, is_owned=True)
         await poller.report()
@@ -100,6 +106,15 @@ class TaskCalls:
             Exception: The SDK's error, if the server cannot be reached.
         """
         await self._poller(call, task).cancel()
+
+    async def _read(self, call: ActiveCall, created: Any) -> TaskState:
+        try:
+            return read_created_task(created)
+        except TaskError as error:
+            if error.task_id is not None:
+                task = TaskState(error.task_id, "working")
+                await TaskPoller(call, task, self._server).abandon_after(error, is_owned=True)
+            raise
 
     def _poller(self, call: ActiveCall, task: TaskHandle | str, on_status: OnTaskStatus | None = None) -> TaskPoller:
         task_id = check_task_id(task if isinstance(task, str) else task.id)

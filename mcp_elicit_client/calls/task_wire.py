@@ -94,7 +94,8 @@ def read_created_task(result: Any) -> TaskState:
     wire = result.model_dump(mode="json", by_alias=True)
     task_id = _task_id(wire.get("taskId"))
     # `tasks/get` reports everything else, at once: a final status without a result is not an error yet.
-    if wire.get("status") not in FINAL or "result" in wire or "error" in wire:
+    status = wire.get("status")
+    if not isinstance(status, str) or status not in FINAL or "result" in wire or "error" in wire:
         return read_task(wire, task_id)
     return TaskState(task_id, "working", ttl=_seconds(wire.get("ttlMs")), poll_interval=0.0)
 

@@ -442,6 +442,30 @@ async def test_an_invalid_task_ends_in_an_error(tasker: Tasker, user: User, seen
     assert seen[-1] == "cancel" or raw["status"] == "completed"
 
 
+@pytest.mark.parametrize(
+    ("handle", "code"),
+    [
+        ({"status": []}, "invalid"),
+        ({"status": {}}, "invalid"),
+        ({"status": "sleeping"}, "invalid"),
+        ({"status": "failed", "error": "broken"}, "invalid"),
+        ({"status": "input_required", "inputRequests": {f"k{number}": question("?") for number in range(17)}}, "limit"),
+    ],
+)
+@pytest.mark.parametrize("through", ["caller", "client"])
+async def test_a_task_that_is_created_invalid_is_cancelled(
+    tasker: Tasker, user: User, seen: list[str], handle: Any, code: str, through: str
+) -> None:
+    async with connected(tasker, user) as (caller, client):
+        with pytest.raises(TaskError) as caught:
+            await (
+                caller.call_tool(client, "run", plan(handle=handle))
+                if through == "caller"
+                else client.call_tool("run", plan(handle=handle))
+            )
+    assert (caught.value.code, caught.value.task_id, user.asked, seen[-1]) == (code, "task-0", [], "cancel")
+
+
 @pytest.mark.parametrize("field", ["resultType", "createdAt", "lastUpdatedAt", "taskId", "ttlMs", "pollIntervalMs"])
 async def test_a_task_without_one_of_the_other_fields_is_usable(tasker: Tasker, user: User, field: str) -> None:
     raw = {"status": "completed", "result": TEXT, field: "absent"}
