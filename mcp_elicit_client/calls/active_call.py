@@ -21,7 +21,7 @@ from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 MAX_REPEATS = 2
-"""How many returned requests that were declined or cancelled before end a call."""
+"""How many rounds with returned requests that were declined or cancelled in earlier ones end a call."""
 
 MAX_PUSHED_REPEATS = 100
 """How many server-initiated requests that were refused before end a call."""
@@ -177,7 +177,8 @@ class CallHistory:
     Attributes:
         rounds: How often the server returned ``input_required``.
         requests: How many requests the server made.
-        repeats: How many more requests had been declined or cancelled before.
+        repeats: How many more server-initiated requests, or rounds with
+            returned ones, had been declined or cancelled before.
         visits: How often the user consented to each URL.
         declined: Digests of the requests that were declined.
         cancelled: Digests of the requests that the user cancelled, or did not
@@ -235,6 +236,7 @@ class ActiveCall:
             self.history = history
         self.max_questions = max_questions
         self.open_requests: set[OpenRequest] = set()
+        self._refused_before: Collection[str] | None = None
 
     @functools.cached_property
     def history(self) -> CallHistory:
@@ -257,6 +259,24 @@ class ActiveCall:
             self.history.cancelled.add(_digest(request))
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
+
+    def begin_round(self) -> None:
+        """
+        Note that the server returned further requests.
+
+        Those that were refused in earlier rounds are repetitions, and count
+        as one.  The server did not know yet what is refused in this round.
+        """
+        history = self.history
+        self._refused_before = history.declined | history.cancelled
+
+    def count_repeat(self, digest: str) -> None:
+        """Count the repetition of the request with *digest*, which was refused."""
+        if self._refused_before is None:
+            self.history.repeats += 1
+        elif digest in self._refused_before:
+            self.history.repeats += 1
+            self._refused_before = ()
 
     def check_repeats(self) -> None:
         """
@@ -333,8 +353,9 @@ def _refusal(calls: Collection[ActiveCall], request: Request) -> Answer | None:
     """Count *request* in each call; return the answer if the user is not asked."""
     answer = _answer_before(calls, request)
     if answer is not None:
+        digest = _digest(request)
         for call in calls:
-            call.history.repeats += 1
+            call.count_repeat(digest)
         return answer
     for call in calls:
         call.history.requests += 1

@@ -293,6 +293,7 @@ class CallRunner:
                 "Increase `max_rounds` if you trust the server."
             )
         self._pause = _FIRST_PAUSE
+        self._call.begin_round()
         ask, defer = self._ask, None
         if self._suspender is not None:
             waiting: Waiting = "user" if self._suspender.has_policies else "nothing"

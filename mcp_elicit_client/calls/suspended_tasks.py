@@ -198,6 +198,7 @@ class TaskSuspender:
     async def _defer(self, fresh: Mapping[str, InputRequest], state: TaskState) -> dict[str, Deferral]:
         """Return the requests for the inbox.  What is answered at once goes into the snapshot."""
         deferred: dict[str, Deferral] = {}
+        self._call.begin_round()
         for key, request in fresh.items():
             if not request.is_elicitation:
                 self._respond(key, request, await ask_host(self._call, state.id, key, request))

@@ -102,6 +102,7 @@ class TaskDriver:
         self._asked = asked
         self._max_questions = max_questions
         self._is_owned = is_owned
+        self._listed: set[str] = set()
         self._visited: set[str] = set()
         self._failure: Exception | None = None
 
@@ -169,6 +170,9 @@ class TaskDriver:
         history = self._call.history
         if max(len(self._asked), history.requests) >= self._max_questions:
             raise TaskError("limit", f"more than {self._max_questions} requests", task_id=state.id)
+        if key not in self._listed:
+            self._call.begin_round()
+        self._listed.update(state.requests)
         request = state.requests[key]
         asked = self._asked[key] = AskedKey(request.digest)
         try:

@@ -417,14 +417,15 @@ async def test_other_requests_are_answered_by_the_hosts_callbacks(seen: Seen) ->
 
 @only_multi_round_trip
 @pytest.mark.parametrize("reply", [NO, LEFT, Answer.cancel(by="host"), Answer.cancel(by="timeout")])
-async def test_a_server_that_repeats_a_refused_request_ends_the_call(reply: Answer, seen: Seen) -> None:
+@pytest.mark.parametrize("keys", ["q", "abc"])
+async def test_a_server_that_repeats_a_refused_request_ends_the_call(reply: Answer, keys: str, seen: Seen) -> None:
     user = User(reply)
     async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
         with pytest.raises(CallError, match="keeps asking what the user declined or cancelled"):
-            await call(connection, "nag")
+            await call(connection, "nag", {"keys": keys})
 
     assert len(user.requests) == 1
-    assert seen.lines.count(f'nag {{"q": {{"action": "{reply.action}"}}}}') == 2
+    assert seen.lines.count(f"nag {json.dumps({key: {'action': reply.action} for key in keys})}") == 2
 
 
 @only_multi_round_trip

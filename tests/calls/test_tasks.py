@@ -215,6 +215,15 @@ async def test_a_server_that_repeats_what_was_declined_gets_no_further(tasker: T
     assert user.asked == ["Again?"]
 
 
+async def test_what_was_asked_together_is_no_repetition(tasker: Tasker, user: User) -> None:
+    user.action = "decline"
+    together = {"ask": dict.fromkeys("abc", question("Again?"))}
+    async with connected(tasker, user) as (caller, client):
+        result = await caller.call_tool(client, "run", plan(together))
+    assert told(result) == {key: {"action": "decline"} for key in "abc"}
+    assert user.asked == ["Again?"]
+
+
 # --- timeouts
 
 

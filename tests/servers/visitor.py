@@ -268,11 +268,11 @@ class Tools:
             return {"size": len(peer.state or ""), "same": peer.state == "\u00e9" * size}
         return Asks({"q": asked_form()}, "\u00e9" * size)
 
-    async def nag(self, peer: Peer, *, reword: bool = False, times: int = 40) -> Any:
-        """Ask for ever, or *times* times, whatever the answer is."""
+    async def nag(self, peer: Peer, *, reword: bool = False, times: int = 40, keys: str = "q") -> Any:
+        """Ask for ever, or *times* times, whatever the answer is; the same under each of *keys*."""
         if peer.rounds:
             number = int(peer.state or "0")
-            return Asks({"q": asked_form(f"Please {number if reword else ''}")}, str(number + 1))
+            return Asks(dict.fromkeys(keys, asked_form(f"Please {number if reword else ''}")), str(number + 1))
         answers = [(await peer.form(f"Please {number if reword else ''}"))["action"] for number in range(times)]
         return {"got": answers}
 
