@@ -413,6 +413,32 @@ async def test_a_url_is_answered_without_content(host: Host, action: str) -> Non
     assert endpoint.messages[0]["data"]["answer_schema"] is None
 
 
+SUGGESTED = form_params(
+    {
+        "properties": {
+            "city": {"type": "string", "default": "Bern"},
+            "hotel": {"type": "string", "default": "Savoy"},
+            "insured": {"type": "boolean", "default": True},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("way", ["response", "response with an inbox", "later"])
+async def test_values_that_were_suggested_are_defaults_however_the_webhook_answers(host: Host, way: str) -> None:
+    given = {"action": "accept", "content": {"city": "Bern", "hotel": "Ritz", "insured": True}}
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202) if way == "later" else replying(given))
+    handler = WebhookHandler(endpoint.url, SECRET) if way == "response" else inboxed.handler(endpoint)
+
+    async with asked(handler, request(SUGGESTED)) as answer:
+        if way == "later":
+            await inboxed.post(endpoint, given)
+        got = await answer()
+
+    # Nobody suggests a yes to the user, so a yes was chosen.
+    assert (got.by, got.sources) == ("user", {"city": "default", "hotel": "user", "insured": "user"})
+
+
 async def test_a_webhook_may_answer_by_policy(host: Host) -> None:
     answer = await WebhookHandler(host.endpoint(replying({**GOOD, "by": "policy"})).url, SECRET)(request())
 

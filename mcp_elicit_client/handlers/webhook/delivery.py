@@ -20,7 +20,8 @@ from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.handlers.webhook.signatures import is_json
 from mcp_elicit_client.inbox.records import question_data
-from mcp_elicit_client.typing import Answer, Request
+from mcp_elicit_client.presentation.form_input import sources_of
+from mcp_elicit_client.typing import Answer, Request, Source
 
 MAX_REPLY = 65_536
 """The maximum length of a reply, in bytes."""
@@ -107,6 +108,9 @@ def read_answer(body: bytes, message_id: str, request: Request) -> Answer:
     """
     Read the answer to *request*.  Its content is not validated.
 
+    The receiver does not say what its user touched, so values that were
+    suggested count as defaults, as on a page.
+
     Raises:
         ValueError: If *body* is not an answer to the request *message_id*.
             The text may quote *body*.
@@ -115,17 +119,20 @@ def read_answer(body: bytes, message_id: str, request: Request) -> Answer:
     if data.id != message_id:
         raise ValueError("it answers another request")
     try:
-        return Answer(
+        answer = Answer(
             action=data.action,
             content=data.content,
             by=data.by,
-            sources=dict.fromkeys(data.content or {}, data.by),
             block_server=data.block_server and request.can_block,
             confirmed=data.confirmed,
             remember=data.remember and may_remember(request),
         )
     except ValidationError:
         raise ValueError("it contains invalid values") from None
+    sources: dict[str, Source] = dict.fromkeys(answer.content or {}, data.by)
+    if data.by == "user":
+        sources = sources_of(request, answer.content)
+    return answer.model_copy(update={"sources": sources})
 
 
 def pause_before(attempt: int) -> float:
