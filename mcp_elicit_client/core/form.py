@@ -163,6 +163,10 @@ class BooleanField(_Field, defer_build=False):
         return {"type": "boolean"}
 
 
+def _with_value(choice: Choice) -> str:
+    return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
+
+
 class _WithChoices(_Field, defer_build=True):
     choices: tuple[Choice, ...] = ()
 
@@ -170,19 +174,35 @@ class _WithChoices(_Field, defer_build=True):
         """
         Return the label of *choice*: its title, followed by its value if two options share the title.
 
-        Sanitized.
+        If that is still the label of another option, the position of the
+        option follows.  Sanitized.
         """
-        if self._titles[choice.title] == 1:
-            return choice.title
-        return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
+        return self._choice_labels[json_key(choice.value)]
 
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, object], Choice]:
         return {json_key(choice.value): choice for choice in self.choices}
 
     @cached_property
-    def _titles(self) -> Counter[str]:
-        return Counter(choice.title for choice in self.choices)
+    def _choice_labels(self) -> Mapping[tuple[str, object], str]:
+        titles = Counter(choice.title for choice in self.choices)
+        labels = {
+            key: choice.title if titles[choice.title] == 1 else _with_value(choice)
+            for key, choice in self._by_key.items()
+        }
+        counts = Counter(labels.values())
+        if len(counts) == len(labels):
+            return labels
+        taken = set(counts)
+        for position, (key, label) in enumerate(labels.items(), 1):
+            if counts[label] == 1:
+                continue
+            numbered = label
+            while numbered in taken:  # a title may look like this as well
+                numbered = f"{numbered} #{position}"
+            taken.add(numbered)
+            labels[key] = numbered
+        return labels
 
 
 class ChoiceField(_WithChoices, defer_build=False):

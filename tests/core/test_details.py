@@ -212,6 +212,25 @@ def test_an_option_whose_title_repeats_shows_its_value_cut_and_in_one_line() -> 
     assert long == f"Same (x {'y' * 198}…)"
 
 
+@pytest.mark.parametrize(
+    ("options", "labels"),
+    [
+        ([("v" * 300 + "1", "T"), ("v" * 300 + "2", "T")], [f"T ({'v' * 200}…) #1", f"T ({'v' * 200}…) #2"]),
+        ([("v" * 300 + "1", None), ("v" * 300 + "2", None)], None),
+        ([("a", "T"), ("b", "T"), ("c", "T (a)")], ["T (a) #1", "T (b)", "T (a) #3"]),
+        ([("a", "T"), ("b", "T"), ("c", "T (a)"), ("d", "T (a) #1")], ["T (a) #1 #1", "T (b)", "T (a) #3", "T (a) #1"]),
+    ],
+    ids=["long values", "long values without titles", "a title like a label", "a title like a numbered label"],
+)
+def test_no_two_options_have_the_same_label(options: list[tuple[str, str | None]], labels: list[str] | None) -> None:
+    listed = [{"const": value} if title is None else {"const": value, "title": title} for value, title in options]
+    (field,) = form({"properties": {"a": {"oneOf": listed}}}).form.fields
+    assert field.kind == "choice"
+    shown = [field.label_of(choice) for choice in field.choices]
+    assert len(set(shown)) == len(options)
+    assert labels is None or shown == labels
+
+
 def test_a_host_may_allow_less_in_answers() -> None:
     limits = Limits(max_answer=20, max_integer=9)
     request = form({"properties": {"a": {"type": "integer"}, "t": {"type": "string"}}})
