@@ -963,6 +963,10 @@ async def test_a_failing_notification_changes_nothing(host: Host) -> None:
         "https://hook-4711@hook.example/",
         "https:///hook-4711",
         "https://hook-4711:port/",
+        "https://hook-4711.example:0/",
+        "https://hook-4711.example:65536/",
+        "https://hook-4711..example/",
+        f"https://hook-4711.{'x' * 64}.example/",
         "file:///hook-4711",
     ],
 )
@@ -972,9 +976,24 @@ def test_an_unsafe_url_is_refused_and_not_quoted(url: str) -> None:
     assert "4711" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["https://hook.example/x", "http://localhost:1/", "http://127.1.2.3/", "http://[::1]/"])
+@pytest.mark.parametrize(
+    "url",
+    ["https://hook.example/x", "https://bücher.example./", "http://localhost:1/", "http://127.1.2.3/", "http://[::1]/"],
+)
 def test_https_and_this_computer_are_safe(url: str) -> None:
     WebhookHandler(url, SECRET)
+
+
+@pytest.mark.parametrize("url", ["", "/requests", "ftp://app.example/", "https://", "https://app.example:0/"])
+def test_a_url_of_an_inbox_that_nobody_can_reach_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="URL of the inbox"):
+        DeferredAnswers(inbox=Inbox(MemoryStore()), url=url)
+
+
+@pytest.mark.parametrize("url", ["https://app.example/requests?tenant=1", "https://app.example/#/requests"])
+def test_a_url_of_an_inbox_to_which_no_id_can_be_appended_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="query or fragment"):
+        DeferredAnswers(inbox=Inbox(MemoryStore()), url=url)
 
 
 def test_http_elsewhere_must_be_allowed() -> None:

@@ -54,6 +54,8 @@ MAX_ATTEMPTS = 6
 _CLOSE_TIMEOUT = 5.0
 """The maximum time for notifying the webhook of a closed request, in seconds."""
 
+_MAX_PORT = 65_535
+
 _logger = logging.getLogger("mcp_elicit_client")
 
 
@@ -73,7 +75,8 @@ class DeferredAnswers:
 
     Raises:
         TypeError: If *inbox* is not an `Inbox`, or *url* not a string.
-        ValueError: If *default_user* does not have 1 to 256 characters.
+        ValueError: If *url* is invalid or has a query, or *default_user* does
+            not have 1 to 256 characters.
     """
 
     inbox: Inbox
@@ -83,6 +86,11 @@ class DeferredAnswers:
     def __post_init__(self) -> None:
         check_type("inbox", self.inbox, Inbox, hint="Pass Inbox(store).")
         check_type("url", self.url, str)
+        parsed = _parse_url(self.url)
+        if parsed is None or parsed.scheme not in ("https", "http") or not parsed.host:
+            raise ValueError("The URL of the inbox must begin with https:// or http://.")
+        if "?" in self.url or "#" in self.url:
+            raise ValueError("The URL of the inbox must not have a query or fragment: the ID of a request is appended.")
         check_user(self.default_user)
 
 
@@ -275,15 +283,16 @@ class _WebhookExchange:
                 deadline=self._deadline,
                 pause=webhook.pause,
             )
-            if reply is None:
-                return None
-            self._is_over = True
-            if verify_signature(reply.body, reply.headers, webhook.secret, purpose="answer") != self._id:
-                return _failed("the webhook's reply is for another request")
-            answer = read_answer(reply.body, self._id, self._request)
         except UndeliveredError as error:
             self._is_over = True
             return _failed(str(error))
+        if reply is None:
+            return None
+        self._is_over = True
+        try:
+            if verify_signature(reply.body, reply.headers, webhook.secret, purpose="answer") != self._id:
+                return _failed("the webhook's reply is for another request")
+            answer = read_answer(reply.body, self._id, self._request)
         except SignatureError as error:
             return _failed(f"the webhook's reply is not authentic: {error}")
         except ValueError:
@@ -337,16 +346,25 @@ def _check_url(url: str, *, allow_http: bool) -> None:
     Raises:
         ValueError: If the URL is invalid or not safe.
     """
-    try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, TypeError):
-        raise ValueError("The webhook's URL is invalid.") from None
+    parsed = _parse_url(url)
+    if parsed is None:
+        raise ValueError("The webhook's URL is invalid.")
     if parsed.scheme not in ("https", "http") or not parsed.host:
         raise ValueError("The webhook's URL must begin with https://.")
     if parsed.userinfo:
         raise ValueError("The webhook's URL must not contain a user name or password. Requests are signed instead.")
     if parsed.scheme == "http" and not allow_http and not _is_local(parsed.host):
         raise ValueError("The webhook's URL must begin with https://, or be on this computer.")
+
+
+def _parse_url(url: str) -> httpx.URL | None:
+    """Return *url*, or None if it is invalid."""
+    try:
+        parsed = httpx.URL(url)
+        parsed.raw_host.decode().encode("idna")  # a label may be empty or too long
+    except (httpx.InvalidURL, UnicodeError, TypeError):
+        return None
+    return parsed if parsed.port is None or 0 < parsed.port <= _MAX_PORT else None
 
 
 def _is_local(host: str) -> bool:
