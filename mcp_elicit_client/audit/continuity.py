@@ -45,6 +45,8 @@ def contains_line(log: Path, place: Place, last: Checkpoint) -> bool:
     """
     if last.sequence <= place.line.sequence:
         return last == place.line
+    if not place.line.sequence:  # the log was empty
+        return True
     paths = files_of(log)[::-1]
     found = [(path, os.lstat(path)) for path in paths]
     same = [path for path, status in found if (status.st_dev, status.st_ino) == (place.device, place.inode)]
@@ -75,6 +77,10 @@ def _has(path: Path, line: Checkpoint) -> bool:
 
 
 def _first_sequence(path: Path) -> int:
+    """Return the number of the first line of a file, which may begin with incomplete ones; 0 if it has no line."""
     with os.fdopen(open_safely(path, os.O_RDONLY), "rb") as file:
-        line = read_line(file.readline(_PART).removesuffix(b"\n"))
-    return 0 if line is None else line.sequence
+        while part := file.readline(_PART):
+            line = read_line(part.removesuffix(b"\n"))
+            if line is not None:
+                return line.sequence
+    return 0

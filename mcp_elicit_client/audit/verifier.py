@@ -237,10 +237,11 @@ class ChainVerifier:
         self._above = line
 
     def end(self, *, is_open: bool) -> None:
-        """Report what follows the last line.  *is_open*: the log ends in the middle of a line."""
-        if is_open and self._malformed:
-            file, number, size = self._malformed.pop()
-            self.report("torn_write", f"The log ends in the middle of a line, after {size} bytes.", file, number)
+        """Report what follows the last line.  *is_open*: the log ends in the middle of a line, maybe after others."""
+        if is_open:
+            for file, number, size in self._malformed:
+                self.report("torn_write", f"The log ends in the middle of a line, after {size} bytes.", file, number)
+            self._malformed.clear()
         self._report_malformed(0)
 
     def check_checkpoint(

@@ -162,7 +162,13 @@ class ChainWriter:
         position = self._position()
         # What was found is reported in the same file, before anything else can fail.
         is_sound = position.is_after and not position.found
-        if is_sound and position.size and position.size + len(event) + _MAX_OVERHEAD > self._max_bytes:
+        is_rotated = False
+        if is_sound and not position.is_open:
+            if self._last_head != (position.last, position.size):
+                # Otherwise a part of a line in a new file would look like a truncated log, or that of another key.
+                self._write_head(Head(position.last, position.size))
+            is_rotated = 0 < position.size > self._max_bytes - len(event) - _MAX_OVERHEAD
+        if is_rotated:
             position = self._rotate(position.last)
         sequence = position.last.sequence + 1
         body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _continuation(position), event[1:-1])
@@ -175,6 +181,8 @@ class ChainWriter:
         if self._fsync:
             os.fsync(self._log)
         self._write_head(Head(line, position.size + len(data)))
+        if is_rotated and not self._backup_count:  # until now, nothing else had the end of the chain
+            backup_path(self.path, 1).unlink()
         self._known = Place(line, *self._inode, position.size + len(data))
         return line
 
@@ -228,10 +236,7 @@ class ChainWriter:
             numbers += 1
         for number in range(numbers, 1, -1):
             backup_path(self.path, number - 1).replace(backup_path(self.path, number))
-        if self._backup_count:
-            self.path.replace(backup_path(self.path, 1))
-        else:
-            self.path.unlink()
+        self.path.replace(backup_path(self.path, 1))
         size = self._open_log()
         self._write_head(Head(last, size))  # otherwise a part of a line in the new file would look like a truncated log
         return WritePosition(last, size)

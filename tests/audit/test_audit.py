@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import hmac
+import itertools
 import json
 import logging
 import os
@@ -23,7 +24,7 @@ import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Limits, Server, TextField, accept, parse_request, sanitize_text
 from mcp_elicit_client._files import LOCK_TIMEOUT
-from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, verify
+from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, verify, writer
 from mcp_elicit_client.audit.files import make_key, read_key
 from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
@@ -989,6 +990,71 @@ def test_a_process_killed_during_a_rotation_loses_nothing(path: Path) -> None:
     write(path, 3, max_bytes=1).close()
 
     assert (bool(verify(path, KEY)), verify(path, KEY).events) == (True, 6)
+
+
+class FailingDisk:
+    """Ends two of the writes to a log, given by their numbers, after *left* bytes of a line and no byte of a head."""
+
+    def __init__(self, failing: tuple[int, int], left: int) -> None:
+        self._failing = failing
+        self._left = left
+        self._count = 0
+
+    def write_all(self, descriptor: int, data: bytes) -> None:
+        if self._is_failing():
+            os.write(descriptor, data[: self._left])
+            raise OSError("No space left on device")
+        os.write(descriptor, data)
+
+    def write_at(self, descriptor: int, start: int, data: bytes) -> None:
+        if self._is_failing():
+            raise OSError("No space left on device")
+        os.pwrite(descriptor, data, start)
+
+    def _is_failing(self) -> bool:
+        self._count += 1
+        return self._count in self._failing
+
+
+@pytest.mark.parametrize("left", [0, 5, -1])
+@pytest.mark.parametrize("max_bytes", [1, 10_000_000])
+@pytest.mark.parametrize("backup_count", [0, 100])
+def test_a_log_stays_valid_if_any_two_writes_to_it_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int, max_bytes: int, backup_count: int
+) -> None:
+    options = {"max_bytes": max_bytes, "backup_count": backup_count}
+    for failing in itertools.combinations(range(1, 9), 2):
+        disk = FailingDisk(failing, left)
+        monkeypatch.setattr(writer, "write_all", disk.write_all)
+        monkeypatch.setattr(writer, "write_at", disk.write_at)
+        (tmp_path / str(failing)).mkdir()
+        path = tmp_path / str(failing) / "audit.jsonl"
+        others = write(path, 0, **options)  # of a process that goes on
+        written = 0
+        for _ in range(6):
+            log = write(path, 1, **options)  # of a process that ends
+            written += not log._is_failing
+            log.close()
+        ask(others)
+
+        found = verify(path, KEY)
+        assert {code for code, _ in codes(found)} <= {"torn_write"}, failing
+        assert found, failing
+        assert found.last.sequence >= written + 1, failing
+        if backup_count:
+            assert found.first == 1
+            assert found.events == found.last.sequence
+        else:
+            assert not list(path.parent.glob("audit.jsonl.*[0-9]"))
+
+
+def test_a_log_may_end_in_several_torn_lines(path: Path) -> None:
+    write(path, 2).close()
+    with path.open("ab") as file:
+        file.write(b"torn\nalso")
+
+    assert verify(path, KEY)
+    assert codes(verify(path, KEY)) == [("torn_write", 3), ("torn_write", 4)]
 
 
 # Processes
