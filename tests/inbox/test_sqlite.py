@@ -246,3 +246,40 @@ async def test_a_request_that_was_cancelled_before_it_was_stored_is_not_pending(
 
     async with asking(inbox):
         assert len(await pending(inbox)) == 1
+
+
+@ON_SQLITE
+async def test_an_answer_arrives_although_the_worker_cannot_write(sqlite: Stores) -> None:
+    store, other = sqlite(), Inbox(sqlite())
+    worker = store._worker
+    with worker._database.reading() as session:
+        session.connection.execute("PRAGMA query_only = ON")
+    async with asking(Inbox(store)) as asked:
+        (entry,) = await pending(other)
+        await other.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await asked.result()).content == {"a": "x"}
+
+
+@ON_SQLITE
+async def test_an_answer_that_cannot_be_read_neither_stops_the_others_nor_ends_the_lease(sqlite: Stores) -> None:
+    store, other = sqlite(lease_ttl=3), Inbox(sqlite())
+    inbox = Inbox(store)
+    async with asking(inbox), asking(inbox) as asked:
+        damaged, entry = await pending(other, count=2)
+        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
+            damage = "UPDATE requests SET state = 'answered', action = 'x', updated_at = 'never' WHERE id = ?"
+            connection.execute(damage, [damaged.id])
+        renewed = _lease_end(sqlite)
+
+        async def is_renewed_twice() -> bool:
+            return _lease_end(sqlite) > renewed + 0.3
+
+        await until(is_renewed_twice)
+        await other.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await asked.result()).content == {"a": "x"}
+
+
+def _lease_end(sqlite: Stores) -> float:
+    with closing(sqlite3.connect(sqlite.path)) as connection:
+        (found,) = connection.execute("SELECT max(expires_at) FROM leases").fetchone()
+        return float(found)

@@ -8,6 +8,7 @@ import os
 import secrets
 import threading
 import time
+from collections.abc import Callable
 
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
@@ -49,7 +50,7 @@ class SqlWorker:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._maintain_at = 0.0
-        self._has_failed = False
+        self._failing: set[str] = set()
         self._left: list[tuple[StoredRequest, Resolution | None]] = []
 
     @property
@@ -124,28 +125,55 @@ class SqlWorker:
         try:
             if self._wait():
                 return True
-            if time.monotonic() >= self._maintain_at:
-                self._maintain()
-                self._maintain_at = time.monotonic() + self._lease_ttl / 3
-            self._look()
-            self._close_left()  # last, so that what cannot be closed does not stop the others
-            self._has_failed = False
+            self._failing.discard("wait")
         except InboxError as error:
-            if not self._has_failed:
-                _logger.error("Changes in the inbox are not noticed. %s", error)  # noqa: TRY400 -- no trace needed
-            self._has_failed = True
+            self._note_failure("wait", error)
+            self._after_failure()
+            return self._stopped.is_set()
+        # What cannot be written must not delay what can be read, and what cannot be read must not end the lease.
+        has_looked = self._attempt("look", self._look)
+        is_maintained = True
+        if time.monotonic() >= self._maintain_at:
+            is_maintained = self._attempt("maintain", self._maintain)
+            self._maintain_at = time.monotonic() + self._lease_ttl / (3 if is_maintained else 15)
+        # last, so that what cannot be closed does not stop the others
+        has_closed = is_maintained and self._attempt("close", self._close_left)
+        if not has_looked or (is_maintained and not has_closed):
             self._after_failure()
         return self._stopped.is_set()
+
+    def _attempt(self, name: str, step: Callable[[], object]) -> bool:
+        """Run a step.  Return True if it succeeded."""
+        try:
+            step()
+        except InboxError as error:
+            self._note_failure(name, error)
+            return False
+        self._failing.discard(name)
+        return True
+
+    def _note_failure(self, name: str, error: InboxError) -> None:
+        """Note that a step failed.  Only the first failure is logged, until all steps have succeeded again."""
+        if not self._failing:
+            _logger.error("Changes in the inbox may not be noticed. %s", error)
+        self._failing.add(name)
 
     def _after_failure(self) -> None:
         """Prepare for the next attempt."""
 
     def _deliver_resolutions(self, session: SqlSession) -> None:
         """Wake the tasks whose requests were closed."""
+        unreadable: InboxError | None = None
         for row in session.execute("list_undelivered", lease_owner=self.name):
-            request = StoredRequest.from_row(dict(row))
+            try:
+                request = StoredRequest.from_row(dict(row))
+            except InboxError as error:  # It must not stop the others.
+                unreadable = error
+                continue
             if request.resolution is not None:
                 self._waiters.deliver(request.id, request.resolution)
+        if unreadable is not None:
+            raise unreadable
 
     def _close_left(self) -> bool:
         """Close and erase the requests that tasks left.  Return True if there were any."""
