@@ -16,6 +16,8 @@ from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import FORMATS
 
+_FEW_OPTIONS = 32
+
 Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[StrictStr, ...] | list[StrictStr]
 """One value of an answer."""
 
@@ -297,6 +299,12 @@ class Form(_WithCached, defer_build=False):
         return frozenset(chain.from_iterable((each.name, each.title, each.description) for each in self.fields))
 
     @cached_property
+    def _sentences(self) -> frozenset[str]:
+        lists = (each.choices for each in self.fields if isinstance(each, (ChoiceField, MultiChoiceField)))
+        titles = (choice.title for choices in lists if len(choices) <= _FEW_OPTIONS for choice in choices)
+        return frozenset(title for title in titles if " " in title or not title.isascii())
+
+    @cached_property
     def _has_password(self) -> bool:
         return any(field.kind == "text" and field.format == "password" for field in self.fields)
 
@@ -344,6 +352,9 @@ mentions_patterns: Callable[[Form], bool] = attrgetter("_mentions_patterns")
 
 labels_of: Callable[[Form], frozenset[str]] = attrgetter("_labels")
 """Return the names, titles and descriptions of all fields."""
+
+option_sentences_of: Callable[[Form], frozenset[str]] = attrgetter("_sentences")
+"""Return the titles of options that may be sentences, of lists that are short enough to read."""
 
 has_password: Callable[[Form], bool] = attrgetter("_has_password")
 """Return True if a field has the format ``password``."""

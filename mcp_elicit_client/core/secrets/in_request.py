@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 
 from mcp_elicit_client.core.form import (
     ChoiceField,
@@ -15,6 +16,7 @@ from mcp_elicit_client.core.form import (
     TextField,
     has_password,
     labels_of,
+    option_sentences_of,
     text_constraints,
 )
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, SecretLocation
@@ -51,7 +53,8 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
     if kind := _asked_in(message, message_signs):
         return (_asking(_field_named_in_message(fields), kind, "message"),)
     others = [field for field in form.fields if not _can_hold(field)]
-    if fields and (kind := next(filter(None, map(_asked_in_texts, others)), None)):
+    elsewhere = chain(map(_asked_in_texts, others), map(_asked_in_option, sorted(option_sentences_of(form))))
+    if fields and (kind := next(filter(None, elsewhere), None)):
         return (_asking(_field_named_in_message(fields), kind, "description"),)
     return ()
 
@@ -59,7 +62,7 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
 def _may_ask(form: Form, message: str) -> bool:
     """Return False if no text of the request has a sign of a secret, as in most requests: a quick look."""
     rules = load_rules()
-    texts = {message, *labels_of(form)}
+    texts = {message, *labels_of(form), *option_sentences_of(form)}
     return (
         rules.trigger.search(rules.line.join(map(signs_of, texts))) is not None
         or any(map(_example_in, texts))
@@ -95,6 +98,17 @@ def _asked_in_texts(field: Field) -> SecretKind | None:
     return next((kind for text in (field.description, field.title) if (kind := _asked_in(text, signs_of(text)))), None)
 
 
+def _asked_in_option(title: str) -> SecretKind | None:
+    """Return what an option tells the user to type into another field: ``Type your password below``."""
+    rules = load_rules()
+    signs = signs_of(title)
+    if rules.trigger.search(signs):
+        for kind, _, before, after in _named(rules.sentences, signs, ""):
+            if rules.contexts["asked_in_option"].search(before) or rules.contexts["asked_after"].match(after):
+                return kind
+    return None
+
+
 def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     """Find what *field* asks for, given the signs of the message."""
     rules = load_rules()
@@ -126,7 +140,7 @@ def _kinds_asked(
     in_title = label_asks(title, whole, about)
     if in_title:
         yield ("name" if title == name else "title"), in_title
-    if in_description := _prose_asks(description, rules.line.join((name, title))):
+    if in_description := _prose_asks(description, rules.line.join((name, title)), only_asked=_is_about(title)):
         yield "description", in_description
     # A title that says the same word and does not ask tells what the name means.
     if name != title and not in_title and (in_name := label_asks(name, whole, about + title)):
@@ -157,12 +171,29 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
     return None
 
 
-def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind | None:
-    """Return what a sentence asks for: it must ask explicitly, or begin with the secret's name."""
-    around = load_rules().contexts
+def _is_about(title: str) -> bool:
+    """Return True if the signs of *title* name a property of a secret: ``Card type``."""
+    rules = load_rules()
+    about = rules.contexts["about_after"]
+    return any(sign in rules.triggers and about.match(title, at) for at, sign in enumerate(title, 1))
+
+
+def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: bool = False) -> SecretKind | None:
+    """
+    Return what a sentence asks for: it must ask explicitly, or begin with the secret's name.
+
+    Args:
+        signs: The signs of the sentence.
+        beside: Those of the other texts of the field.
+        message: The sentence is the message of the form.
+        only_asked: A name that nothing asks for counts only after ``your``.
+    """
+    around, your = load_rules().contexts, load_rules().your
     for kind, _, before, after in _named(load_rules().sentences, signs, beside):
         if around["asked"].search(before) or around["asked_after"].match(after):
             return kind
+        if only_asked and not before.endswith(your):
+            continue
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
             continue
         if around["short"].fullmatch(after) if message else not around["not_alone"].match(after):

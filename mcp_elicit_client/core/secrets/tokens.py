@@ -124,6 +124,8 @@ def _by_first_word(phrases: Iterable[str]) -> dict[str, list[tuple[list[str], st
 
 def _spellings(written: str) -> set[str]:
     """Return the folded spellings of a word: with and without umlauts."""
+    if written.isascii():
+        return {written.casefold()}
     plain = unicodedata.normalize("NFC", marks().sub("", unicodedata.normalize("NFKD", written)))
     without_umlauts = written.translate(_table(letters().umlauts))
     return {each.translate(_variants()).casefold() for each in (plain, without_umlauts)}
