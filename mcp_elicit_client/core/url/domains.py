@@ -37,7 +37,22 @@ _OPEN_ENDINGS = frozenset({"com", "org", "net"})
 # The only ending that is also written with a hyphen: "-net" and the others end names of machines.
 _WRITTEN_ENDING = "-com"
 _LEAST_NAME = 3
+_COUNTRY = 2
+# Endings that hosting services use for regions, below the name of a customer.
+_REGIONS = frozenset({"eu", "us"})
 _SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
+_LISTED_ENDINGS = _KNOWN_ENDINGS | _SECOND_LEVEL
+# Names that are imitated often and mean nothing else inside a host.  With them, and after "www", the ending of a
+# country is not read as a region.
+_BRANDS = """
+    adobe airbnb aliexpress allegro allianz amazon amex apple barclays bbva bnpparibas caixabank citibank coinbase
+    commerzbank correos creditagricole credit-agricole deutschebank deutschepost dhl dpd ebay facebook fedex google
+    hsbc icloud ikea instagram intesasanpaolo kleinanzeigen klarna laposte linkedin mastercard mercadolibre
+    mercadolivre microsoft naver netflix onedrive paypal postbank rabobank raiffeisen rakuten revolut royalmail samsung
+    santander sparkasse swisscom swisspost telekom temu tiktok ubs unicredit ups usps verizon vinted vodafone volksbank
+    wellsfargo whatsapp yahoo yandex zalando
+"""
+_IMITATED_OFTEN = frozenset(_BRANDS.split())
 
 LOOKALIKES: Mapping[str, str] = dict(
     zip("аеорсухіјѕһԁԛԝӏѵԍьгпαονρικτυχγωօսոհցքզգ", "aeopcyxijshdqwlvgbrnaovpiktuxywouuhgpqq", strict=True)
@@ -180,10 +195,12 @@ def _imitated(labels: list[str]) -> str | None:
         'github.com'
         >>> _imitated("github-com.evil.example".split("."))
         'github.com'
+        >>> _imitated("amazon.de.evil.example".split("."))
+        'amazon.de'
     """
-    if not any(
-        label.partition("-")[0] in _KNOWN_ENDINGS | _SECOND_LEVEL or label.endswith(_WRITTEN_ENDING)
-        for label in labels[:-1]
+    countries = _country_endings(labels)
+    if not countries and not any(
+        label.partition("-")[0] in _LISTED_ENDINGS or label.endswith(_WRITTEN_ENDING) for label in labels[:-1]
     ):
         return None  # the usual case, without reading the list of suffixes
     host = ".".join(labels)
@@ -200,11 +217,34 @@ def _imitated(labels: list[str]) -> str | None:
         ending, dash, _ = labels[at].partition("-")
         if dash and ending in _KNOWN_ENDINGS:
             return f"{labels[at - 1]}.{ending}"
-    for label in labels[:free]:
+    for at in countries:
+        name, country = labels[at - 1], labels[at].partition("-")[0]
+        last = free if country == labels[at] else end
+        if at < last and name != labels[end - 1] and _is_suffix([country]):
+            return f"{name}.{country}"
+    return _written_with_hyphen(labels[:free])
+
+
+def _written_with_hyphen(labels: list[str]) -> str | None:
+    """Return the domain that a label spells with a hyphen: ``github-com``."""
+    for label in labels:
         name = label.removesuffix(_WRITTEN_ENDING).rpartition("-")[2]
         if label.endswith(_WRITTEN_ENDING) and len(name) >= _LEAST_NAME:
             return f"{name}.com"
     return None
+
+
+def _country_endings(labels: list[str]) -> list[int]:
+    """Return where the ending of a country may follow a name: after that of a brand, or after ``www`` and a name."""
+    return [at for at in range(1, len(labels) - 1) if _ends_in_country(labels, at, labels[at].partition("-")[0])]
+
+
+def _ends_in_country(labels: list[str], at: int, ending: str) -> bool:
+    if len(ending) != _COUNTRY or ending in _REGIONS:
+        return False
+    if at == 2 and labels[0] == "www" and ending == labels[at]:
+        return len(labels[1]) >= _LEAST_NAME
+    return labels[at - 1] in _IMITATED_OFTEN
 
 
 def _continues_in_domain(name: str, ending: str) -> bool:
