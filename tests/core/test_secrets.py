@@ -215,6 +215,66 @@ def test_params_are_what_parse_request_takes() -> None:
         find_secrets({})
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        "Type your password in the next box",
+        "Enter your card number below",
+        "I will paste my API key in the field below",
+        "Passwort unten eingeben",
+    ],
+)
+def test_an_option_that_tells_what_to_type_blames_the_field_for_anything(option: str) -> None:
+    choice = {"type": "string", "title": "Next", "oneOf": [{"const": "1", "title": option}]}
+    fields = {"next": choice, "value": {"type": "string", "title": "Value"}}
+
+    assert [(field, where) for field, _, where in asked(fields)] == [("value", "description")]
+    assert asked({"next": choice}) == []
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "Password",
+        "I forgot my password",
+        "I can't enter my password",
+        "Send a verification code to my phone",
+        "Create a new API key",
+        "Require users to enter their password every day",
+    ],
+)
+def test_an_option_that_mentions_a_secret_asks_for_none(option: str) -> None:
+    choice = {"type": "string", "title": "Topic", "oneOf": [{"const": "1", "title": option}]}
+
+    assert asked({"topic": choice, "value": {"type": "string", "title": "Describe it"}}) == []
+
+
+def test_the_options_of_a_long_list_are_not_read() -> None:
+    options = [{"const": str(at), "title": f"Enter your password {at}"} for at in range(33)]
+    value = {"type": "string", "title": "Value"}
+
+    assert asked({"next": {"type": "string", "oneOf": options}, "value": value}) == []
+    assert asked({"next": {"type": "string", "oneOf": options[:32]}, "value": value})
+
+
+def test_a_description_lists_what_the_title_asks_a_property_of() -> None:
+    assert asked({"type": {"type": "string", "title": "Card type", "description": "Credit card or debit card"}}) == []
+    assert asked({"type": {"type": "string", "title": "Card type", "description": "Your credit card number"}})
+
+
+def test_a_name_that_the_title_begins_with_is_its_abbreviation() -> None:
+    assert asked({"pass": {"type": "string", "title": "Number of passengers"}}) == []
+    assert asked({"pass": {"type": "string", "title": "Verification"}})
+
+
+def test_a_message_that_asks_for_cookies_is_no_offer_of_cookies() -> None:
+    answer = {"answer": {"type": "string", "title": "Answer"}}
+
+    assert asked(answer, "Paste your cookies") == [("answer", "session", "message")]
+    assert asked(answer, "Paste the cookies from your browser.") == [("answer", "session", "message")]
+    assert asked(answer, "Choose your cookies") == []
+
+
 # --- Answers
 
 

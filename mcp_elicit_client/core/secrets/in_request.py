@@ -22,7 +22,7 @@ from mcp_elicit_client.core.form import (
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, SecretLocation
 from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import Rule, load_rules
-from mcp_elicit_client.core.secrets.tokens import signs_of
+from mcp_elicit_client.core.secrets.tokens import UNKNOWN, sign_of, signs_of
 
 _SIGHT = 24
 _LEAST_CODE = 999
@@ -117,7 +117,7 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     if rules.trigger.search(rules.line.join((name, title, description))):
         possible = NUMERIC_KINDS if isinstance(field, NumberField) else KIND_NAMES.keys()
         for where, kind in _kinds_asked(name, title, description, message_signs):
-            if kind in possible:
+            if kind in possible and not (where == "name" and _abbreviates(field)):
                 return _asking(field, kind, where)
     if given := _kind_of_example(field.title, title):
         return _asking(field, given, "title")
@@ -128,6 +128,15 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     if isinstance(field, TextField) and field.format == "password":
         return _asking(field, "password", "name")
     return None
+
+
+def _abbreviates(field: Field) -> bool:
+    """Return True if the name of *field* is the beginning of another word of its title: ``pass`` for ``Passengers``."""
+    name = field.name.casefold()
+    return any(
+        len(word) > len(name) and word.startswith(name) and sign_of(word) == UNKNOWN
+        for word in pattern("word").findall(field.title.casefold())
+    )
 
 
 def _kinds_asked(

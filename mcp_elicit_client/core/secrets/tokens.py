@@ -218,15 +218,19 @@ def _words(token: str) -> tuple[str, ...]:
     if not token.isascii() and any("a" <= letter <= "z" for letter in token.casefold()):
         token = token.translate(_lookalikes())
     word = token.casefold()
-    if word in load_lexicon().in_phrases or sign_of(word) != UNKNOWN:
+    if word in load_lexicon().in_phrases:
         return (word,)
+    if (sign := sign_of(word)) != UNKNOWN:
+        # The word of ``isPasswordProtected`` is known, but not all that it says.
+        parts = () if word == token else tuple(pattern("hump").sub(" ", token).casefold().split())
+        return parts if len(parts) > 1 and sign in map(sign_of, parts) else (word,)
     if not word.isascii() and pattern("unspaced").search(word):
         return tuple(_pieces(word))
     known = None if word.isalpha() else _without_digits(word)
     if known and token.isupper():  # before it is cut after its digits: ``P4SSW0RD``
         return (known,)
     if word != token and len(pieces := pattern("hump").sub(" ", token).split()) > 1:
-        return tuple(chain.from_iterable(map(_words, pieces)))
+        return tuple(chain.from_iterable(_words(piece) for piece in pieces if len(piece) > 1)) or (word,)
     if known is None and "@" in word:  # only now is an @ an @
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
     return (known or _as_read(word),)
