@@ -78,7 +78,8 @@ class ElicitationDispatcher:
 
     def _calls_of_request(self) -> tuple[ActiveCall, ...]:
         """Return the active calls that the request in progress may belong to: those over its session."""
-        return tuple(call for call in self.calls if may_arrive_over(call.session))
+        calls = [*self.calls]  # at once, since other threads may use the same Caller
+        return tuple(call for call in calls if may_arrive_over(call.session))
 
     async def on_server_request(self, request: Request) -> Answer:
         """Answer a server-initiated request: see `Caller.handler`."""

@@ -525,6 +525,23 @@ async def test_a_queued_request_is_not_shown_after_the_same_request_of_its_call_
     assert len(user.requests) == 1
 
 
+async def test_a_call_that_ends_in_another_thread_disturbs_no_request() -> None:
+    class EndsMeanwhile(ActiveCall):
+        @property
+        def session(self) -> Any:
+            elicitations.calls.discard(self)
+            return None
+
+        @session.setter
+        def session(self, _session: Any) -> None:
+            pass
+
+    elicitations = ElicitationDispatcher(User(NO), Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    elicitations.calls.update(EndsMeanwhile(None, "t", CallTimeouts(None, None), 25, user="ann") for _ in range(3))
+
+    assert elicitations.current_user() == "ann"
+
+
 async def test_too_many_server_initiated_requests_are_cancelled(seen: Seen) -> None:
     rewording = User(NAMED)
     async with visitor(rewording, "legacy", seen) as connection:
