@@ -16,7 +16,16 @@ from mcp_elicit_client.core.validation.content import VALID, ValidationResult, d
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
-from mcp_elicit_client.inbox.records import POLICY, Entry, EntryPage, RecordCodec, draft_key, is_id, parse_cursor
+from mcp_elicit_client.inbox.records import (
+    POLICY,
+    Entry,
+    EntryPage,
+    RecordCodec,
+    draft_key,
+    is_id,
+    parse_cursor,
+    progress_key,
+)
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
@@ -216,8 +225,7 @@ class Inbox:
         by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
         await self._resolve(owner, entry_id, resolution)
-        if action != "cancel":
-            await self._delete_draft(owner, request)
+        await self._delete_drafts(owner, progress_key(entry_id), *([draft_key(request)] if action != "cancel" else []))
         return validation
 
     async def extend(self, owner: str, entry_id: str) -> Entry:
@@ -263,13 +271,17 @@ class Inbox:
                 owner.
             InboxError: If the store cannot be used.
         """
-        key = self._codec.draft_key(await self._find(owner, entry_id))
-        text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft))
-        await self._store.save_draft(owner, key, text, self._store.clock() + DRAFT_TTL)
+        await self._keep(owner, self._codec.draft_key(await self._find(owner, entry_id)), draft)
 
     async def get_draft(self, owner: str, entry_id: str) -> dict[str, Any] | None:
         """Return the draft for a request of *owner*, or None.  Raises as `save_draft`."""
-        key = self._codec.draft_key(await self._find(owner, entry_id))
+        return await self._kept(owner, self._codec.draft_key(await self._find(owner, entry_id)))
+
+    async def _keep(self, owner: str, key: str, draft: Mapping[str, Any] | None) -> None:
+        text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft))
+        await self._store.save_draft(owner, key, text, self._store.clock() + DRAFT_TTL)
+
+    async def _kept(self, owner: str, key: str) -> dict[str, Any] | None:
         text = await self._store.get_draft(owner, key)
         if not text:
             return None
@@ -386,9 +398,10 @@ class Inbox:
         # An answer that was delivered meanwhile may be erased already.
         return waiter.resolution or (found and found.resolution) or expired
 
-    async def _delete_draft(self, owner: str, request: Request) -> None:
+    async def _delete_drafts(self, owner: str, *keys: str) -> None:
         try:
-            await self._store.save_draft(owner, draft_key(request), "", 0.0)
+            for key in keys:
+                await self._store.save_draft(owner, key, "", 0.0)
         except InboxError as error:  # The request is answered already.
             _logger.warning("A draft could not be deleted. %s", error)
 
@@ -415,6 +428,29 @@ async def list_all(inbox: Inbox, owner: str) -> list[Entry]:
         page = await inbox.list(owner, cursor=page.next_cursor)
         entries += page.entries
     return entries
+
+
+async def save_progress(inbox: Inbox, owner: str, entry_id: str, progress: Mapping[str, Any] | None) -> None:
+    """
+    Keep how far a user interface is with one request, for an hour; None to delete that.
+
+    Unlike a draft, it belongs to no other request: processes that answer
+    requests which are the same do not overwrite each other's.  An answer
+    deletes it.
+
+    Raises:
+        EntryNotFoundError: If there is no such request, or it has another
+            owner.
+        InboxError: If the store cannot be used.
+    """
+    if progress is not None:
+        await inbox.get(owner, entry_id)
+    await inbox._keep(owner, progress_key(entry_id), progress)  # noqa: SLF001 -- host applications have no use for it
+
+
+async def get_progress(inbox: Inbox, owner: str, entry_id: str) -> dict[str, Any] | None:
+    """Return what `save_progress` kept for *owner*, or None.  Raises as `save_progress`."""
+    return await inbox._kept(owner, progress_key(entry_id))  # noqa: SLF001 -- as `save_progress`
 
 
 def calls_of(inbox: Inbox) -> SuspendedCalls:

@@ -226,6 +226,11 @@ def draft_key(request: Request) -> str:
     return hashlib.sha256(f"{request.server.name} {request_key(request)}".encode()).hexdigest()
 
 
+def progress_key(entry_id: str) -> str:
+    """Return the key of what a user interface keeps of one request only."""
+    return f"progress {entry_id}"
+
+
 class _Decoded:
     """A request that was read from a store."""
 

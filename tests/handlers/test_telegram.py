@@ -16,6 +16,7 @@ from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.core.request import with_completion
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
+from mcp_elicit_client.inbox.inbox import save_progress
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -622,7 +623,7 @@ async def test_a_conversation_that_was_forgotten_does_not_take_old_buttons(bot: 
     await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"enum": ["x", "y"]}}))
     shown = await bot.press("“x”")
     (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
-    await bot.ask._inbox.save_draft(str(ANN), entry.id, None)
+    await save_progress(bot.ask._inbox, str(ANN), entry.id, None)
 
     assert await bot.api.press(ANN, shown, shown.data("“y”")) == "This button is no longer valid."
 
@@ -641,7 +642,7 @@ async def test_text_for_a_conversation_that_was_forgotten_asks_again_and_is_not_
     with anyio.fail_after(30):
         while not (await bot.ask._sessions.load(str(ANN), entry.id)).is_shown:
             await anyio.sleep(0.001)
-    await bot.ask._inbox.save_draft(str(ANN), entry.id, None)
+    await save_progress(bot.ask._inbox, str(ANN), entry.id, None)
 
     bot.api.write(ANN, "x", reply_to=shown if is_reply else None)
     await bot.api.until(lambda: bot.api.latest(ANN).id > shown.id)

@@ -351,16 +351,15 @@ class ChatHandler:
         """Answer the request, unless it was answered before."""
         entry_id = session.entry.id
         try:
-            async with self._sessions.keeping_others(person, entry_id):
-                result = await self._inbox.answer(
-                    person,
-                    entry_id,
-                    answer.action,
-                    answer.content,
-                    block_server=answer.block_server,
-                    confirmed=answer.confirmed,
-                    remember=answer.remember,
-                )
+            result = await self._inbox.answer(
+                person,
+                entry_id,
+                answer.action,
+                answer.content,
+                block_server=answer.block_server,
+                confirmed=answer.confirmed,
+                remember=answer.remember,
+            )
         except EntryClosedError:
             session.entry = await self._inbox.get(person, entry_id)
             return Reaction(self._rendering.closed_text(session.entry))
@@ -424,19 +423,30 @@ class ChatHandler:
         return Answer.cancel(by="unattended", reason=reason)
 
     async def _close(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
-        """Replace the message with the buttons, if it is still there."""
+        """Replace the message with the buttons, if it is still there, and forget the conversation."""
         message_id = self._shown.pop(entry_id, None)
-        if message_id is None:
-            return
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
-            try:
-                outcome = self._rendering.outcome(await self._inbox.get(owner, entry_id))
-            except EntryNotFoundError:  # the store keeps no history
-                outcome = self._rendering.ended(request, answer)
-            except InboxError as error:
-                _logger.debug("A request that is closed could not be read: %s", error)
-                return
-            await self._delivery.edit(owner, message_id, outcome)
+            if message_id is not None:
+                await self._show_outcome(owner, entry_id, message_id, request, answer)
+            await self._forget(owner, entry_id)
+
+    async def _show_outcome(
+        self, owner: str, entry_id: str, message_id: str, request: Request, answer: Answer | None
+    ) -> None:
+        try:
+            outcome = self._rendering.outcome(await self._inbox.get(owner, entry_id))
+        except EntryNotFoundError:  # the store keeps no history
+            outcome = self._rendering.ended(request, answer)
+        except InboxError as error:
+            _logger.debug("A request that is closed could not be read: %s", error)
+            return
+        await self._delivery.edit(owner, message_id, outcome)
+
+    async def _forget(self, owner: str, entry_id: str) -> None:
+        try:
+            await self._sessions.forget(owner, entry_id)
+        except InboxError as error:  # it expires
+            _logger.debug("A conversation that has ended could not be deleted: %s", error)
 
 
 def _reason(error: Exception) -> str:

@@ -59,7 +59,7 @@ class Rendering:
         prompt = " ".join(filter(None, (turn.prompt, self._hint(turn))))
         last = HostText(f"{server_name(request.server)}: {prompt}")
         parts = (*turn.parts, last) if prompt else turn.parts
-        paragraphs = self.paragraphs(parts)
+        paragraphs = self._unescaped(parts)
         buttons = tuple(
             ChatButton(
                 self.label(each),
@@ -106,16 +106,22 @@ class Rendering:
         text = describe_notice(notice, self.catalog)
         quotes = [ServerText(each.text, each.label) for each in text.details]
         quotes += [ServerText(text.message)] if text.message else []
-        return self.split(text.title, self.paragraphs([HostText(f"{text.title} {text.reason}"), *quotes]))
+        return self.split(text.title, self._unescaped([HostText(f"{text.title} {text.reason}"), *quotes]))
 
     def split(
         self, title: str, paragraphs: Sequence[Paragraph], buttons: tuple[ChatButton, ...] = ()
     ) -> list[ChatMessage]:
-        """Return *paragraphs* as messages of which none is over the limits; the last one has the buttons."""
+        """
+        Return *paragraphs* as messages of which none is over the limits; the last one has the buttons.
+
+        They must not be escaped yet: a break in an escape sequence would let
+        markup take effect, and each piece may begin with what is markup at
+        the beginning of a line.
+        """
         pages: list[list[Paragraph]] = [[]]
         room = self.limits.max_text
         for paragraph in paragraphs:
-            for piece in _pieces(paragraph, self.limits.max_text):
+            for piece in self._pieces(paragraph):
                 size = length(piece.text) + 1
                 if pages[-1] and (size > room or len(pages[-1]) == self.limits.max_paragraphs):
                     pages.append([])
@@ -127,19 +133,40 @@ class Rendering:
 
     def paragraphs(self, parts: Sequence[Part]) -> list[Paragraph]:
         """Return *parts* as paragraphs, escaped.  Quotations that follow each other become one."""
+        return [Paragraph(each.kind, self._escape(each.kind, each.text)) for each in self._unescaped(parts)]
+
+    def _escape(self, kind: ParagraphKind, text: str) -> str:
+        return text if kind == "url" else self.limits.escape(text)
+
+    def _pieces(self, paragraph: Paragraph) -> Iterator[Paragraph]:
+        """Yield *paragraph*, escaped, in pieces that fit into a message, broken after lines or words if possible."""
+        kind, text, limit = paragraph.kind, paragraph.text, self.limits.max_text
+        while text.strip():
+            end = min(len(text), limit)
+            while length(escaped := self._escape(kind, text[:end].rstrip())) >= limit and end > 1:
+                end = max(min(end - 1, end * limit // length(escaped)), 1)
+            if end < len(text):
+                at = max(text.rfind("\n", 0, end), text.rfind(" ", end // 2, end))
+                if at > 0:
+                    end = at + 1
+                    escaped = self._escape(kind, text[:end].rstrip())
+            if escaped:
+                yield Paragraph(kind, escaped)
+            text = text[end:]
+
+    def _unescaped(self, parts: Sequence[Part]) -> list[Paragraph]:
         found: list[Paragraph] = []
         for part in parts:
             for kind, text in self._lines(part):
-                escaped = text if kind == "url" else self.limits.escape(text)
                 if (
                     kind == "quote"
                     and found
                     and found[-1].kind == "quote"
                     and isinstance(part, (AnswerRow, OptionList))
                 ):
-                    found[-1] = Paragraph(kind, f"{found[-1].text}\n{escaped}")
-                elif escaped:
-                    found.append(Paragraph(kind, escaped))
+                    found[-1] = Paragraph(kind, f"{found[-1].text}\n{text}")
+                elif text:
+                    found.append(Paragraph(kind, text))
         return found
 
     def _lines(self, part: Part) -> Iterator[tuple[ParagraphKind, str]]:
@@ -196,20 +223,7 @@ def cut(text: str, limit: int) -> str:
     text = " ".join(text.split())
     if length(text) <= limit:
         return text
+    text = text[:limit]
     while length(text) > limit - 1:
         text = text[:-1]
     return text + _ELLIPSIS
-
-
-def _pieces(paragraph: Paragraph, limit: int) -> Iterator[Paragraph]:
-    """Yield *paragraph* in pieces that fit into a message; breaks are after lines or words, if possible."""
-    text = paragraph.text
-    while length(text) >= limit:
-        end = limit // 2 if not text[:limit].isascii() else limit - 1
-        at = max(text.rfind("\n", 0, end), text.rfind(" ", end // 2, end))
-        # An escape sequence has no space in it, but a text without spaces must be broken as well.
-        end = at + 1 if at > 0 else end - (text[:end].endswith("\\"))
-        yield Paragraph(paragraph.kind, text[:end].rstrip())
-        text = text[end:]
-    if text.strip():
-        yield Paragraph(paragraph.kind, text)

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakValueDictionary
 
-import anyio
-
-from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.chat.dialogs import fits_dialog
 from mcp_elicit_client.handlers.chat.platform import ChatLimits
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, get_progress, save_progress
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import Conversation, FormConversation, Style, Turn, start_conversation
-from mcp_elicit_client.presentation.conversation.saved import inputs_from_json
+from mcp_elicit_client.presentation.conversation.saved import inputs_from_json, inputs_to_json
 from mcp_elicit_client.presentation.form_input import FieldInput
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.typing import FormRequest, Request
 
-_MAX_SESSIONS = 8
 _MAX_SEEN = 16
 _MAX_EARLIER = 16
+_DRAFT = "chat"
+"""The member of a draft with what the user entered in a chat.  The pages of the inbox have others."""
 
 
 @dataclass(slots=True)
@@ -37,6 +34,9 @@ class Session:
         entry: The request.
         request: The same, as it is asked.
         conversation: The conversation.
+        before: What the user had entered when the same request was asked
+            before.
+        drafted: What is kept for the next request that is the same.
         is_new: Nothing was kept: the conversation begins.
         message_ids: The messages of the question, of which the last one has
             the buttons; may be empty.
@@ -49,6 +49,8 @@ class Session:
     entry: Entry
     request: Request
     conversation: Conversation
+    before: Mapping[str, FieldInput] = field(default_factory=dict)
+    drafted: Mapping[str, FieldInput] = field(default_factory=dict)
     is_new: bool = True
     message_ids: list[str] = field(default_factory=list)
     earlier_ids: list[str] = field(default_factory=list)
@@ -85,8 +87,9 @@ class Sessions:
     """
     Reads and writes sessions.
 
-    They are kept as drafts: a restarted program continues them, and the next
-    request that is the same begins with what the user entered.
+    Each is kept apart from those of requests that are the same.  A restarted
+    program continues them.  What the user entered is also kept as a draft:
+    the next request that is the same begins with it.
 
     Attributes:
         inbox: The inbox.
@@ -99,7 +102,6 @@ class Sessions:
     limits: ChatLimits
     catalog: MessageCatalog
     time_zone: str | None
-    _locks: WeakValueDictionary[str, anyio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def load(self, owner: str, entry_id: str) -> Session:
         """
@@ -111,11 +113,12 @@ class Sessions:
             InboxError: If the store cannot be used.
         """
         entry = await self.inbox.get(owner, entry_id)
-        async with self._draft_lock(owner):
-            kept = _sessions_in(await self.inbox.get_draft(owner, entry_id))
+        state = await get_progress(self.inbox, owner, entry_id)
+        before = _inputs(state, "before")
+        if state is None:
+            before = _inputs((await self.inbox.get_draft(owner, entry_id) or {}).get(_DRAFT), "inputs")
         request = entry.read()
-        state = kept.get(entry_id)
-        session = Session(entry, request, self._start(request, _last_inputs(kept)))
+        session = Session(entry, request, self._start(request, before), before)
         if state is not None:
             with suppress(ValueError, LookupError, TypeError):
                 session.conversation.restore(state)
@@ -124,6 +127,7 @@ class Sessions:
                 session.is_shown = state["is_shown"] is True
                 session.seen = [*map(str, state["seen"])]
                 session.is_new = False
+        session.drafted = session.conversation.draft
         return session
 
     async def save(self, owner: str, session: Session) -> None:
@@ -131,35 +135,33 @@ class Sessions:
         Keep *session*.
 
         Raises:
+            EntryNotFoundError: If the request is no longer stored.
             InboxError: If the store cannot be used.
         """
-        entry_id = session.entry.id
         state = {
+            **session.conversation.save(),
+            "before": inputs_to_json(session.before),
             "message_ids": session.message_ids,
             "earlier_ids": session.earlier_ids,
             "is_shown": session.is_shown,
             "seen": session.seen[-_MAX_SEEN:],
         }
-        async with self._draft_lock(owner):
-            draft = await self.inbox.get_draft(owner, entry_id) or {}
-            kept = _sessions_in(draft)
-            kept.pop(entry_id, None)
-            kept[entry_id] = {**session.conversation.save(), **state}
-            latest = dict(list(kept.items())[-_MAX_SESSIONS:])
-            await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
+        await save_progress(self.inbox, owner, session.entry.id, state)
+        inputs = session.conversation.draft
+        if inputs != session.drafted:
+            draft = await self.inbox.get_draft(owner, session.entry.id) or {}
+            kept = {**draft, _DRAFT: {"inputs": inputs_to_json(inputs)}}
+            await self.inbox.save_draft(owner, session.entry.id, kept)
+            session.drafted = inputs
 
-    @asynccontextmanager
-    async def keeping_others(self, owner: str, entry_id: str) -> AsyncIterator[None]:
-        """Keep the sessions of pending requests that are the same: an answer to one of them deletes their draft."""
-        async with self._draft_lock(owner):
-            before = _sessions_in(await self.inbox.get_draft(owner, entry_id))
-            yield
-            for other_id in [each for each in before if each != entry_id]:
-                with suppress(EntryNotFoundError, InboxError):
-                    if (await self.inbox.get(owner, other_id)).state == "pending":
-                        draft = await self.inbox.get_draft(owner, other_id) or {}
-                        kept = {other_id: before[other_id], **_sessions_in(draft)}
-                        await self.inbox.save_draft(owner, other_id, {**draft, "chat": kept})
+    async def forget(self, owner: str, entry_id: str) -> None:
+        """
+        Delete the session of a request that is closed.
+
+        Raises:
+            InboxError: If the store cannot be used.
+        """
+        await save_progress(self.inbox, owner, entry_id, None)
 
     def context(self, request: Request) -> InputContext:
         """Return what decides the meaning of typed text."""
@@ -167,10 +169,6 @@ class Sessions:
         if isinstance(request, FormRequest):
             return InputContext.for_request(request, locale=locale, time_zone=zone)
         return InputContext(locale=locale, time_zone=zone)
-
-    def _draft_lock(self, owner: str) -> anyio.Lock:
-        """Return the lock for the drafts of *owner*: the sessions of requests that are the same share one."""
-        return self._locks.setdefault(owner, anyio.Lock())
 
     def _start(self, request: Request, draft: Mapping[str, FieldInput]) -> Conversation:
         style = Style(
@@ -184,15 +182,8 @@ class Sessions:
         return start_conversation(request, self.catalog, context, draft=draft, effects=(), style=style)
 
 
-def _sessions_in(draft: Mapping[str, Any] | None) -> dict[str, Any]:
-    found = (draft or {}).get("chat")
-    return dict(found) if isinstance(found, dict) else {}
-
-
-def _last_inputs(kept: Mapping[str, Any]) -> Mapping[str, FieldInput]:
-    """Return what the user entered last in each field for the same request."""
-    found: dict[str, FieldInput] = {}
-    for state in kept.values():
-        with suppress(ValueError, LookupError, TypeError):
-            found |= inputs_from_json(state["inputs"])
-    return found
+def _inputs(kept: Any, name: str) -> Mapping[str, FieldInput]:
+    """Return the inputs that *kept* has as *name*; empty if it has none, or others."""
+    with suppress(ValueError, LookupError, TypeError):
+        return inputs_from_json(kept[name])
+    return {}

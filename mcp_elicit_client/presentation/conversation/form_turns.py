@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,12 +14,15 @@ from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import Choice, ChoiceMaker
 from mcp_elicit_client.presentation.conversation.progress import FormProgress
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion
+from mcp_elicit_client.presentation.conversation.saved import inputs_to_json
 from mcp_elicit_client.presentation.conversation.turns import Button, HostText, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import is_yes_or_no, server_name
 from mcp_elicit_client.presentation.remembering import remember_label, remember_line
 from mcp_elicit_client.presentation.url_prompts import refusals
 from mcp_elicit_client.presentation.warnings import warning_line
 from mcp_elicit_client.typing import FormRequest
+
+_MAX_DISTANCE = 1_000_000
 
 
 class FormTurns:
@@ -154,7 +159,7 @@ class FormTurns:
     # --- What is shown
 
     def _turn(self, *parts: Part) -> Turn:
-        self._progress.turn += 1
+        self._progress.turn += self._distance
         is_field = self._progress.step == "field"
         return Turn(
             parts=parts,
@@ -204,6 +209,20 @@ class FormTurns:
             word = self._catalog.text(messages.CHOICE_WORDS["remember"])
             is_chosen = self._progress.remembers
             yield HostText(remember_line(self._request, self._catalog, is_chosen=is_chosen, how=word))
+
+    @property
+    def _distance(self) -> int:
+        """
+        How far it is to the number of the next turn: with buttons, as far as a digest of the answers says.
+
+        Two processes that react to two presses at the same time store one of
+        the two states, and may show the other.  The buttons of the other are
+        then not valid: nothing is sent that is not shown.
+        """
+        if not self._style.has_buttons:
+            return 1
+        state = json.dumps([self._progress.to_json(), inputs_to_json(self._answers.inputs)])
+        return 1 + int(hashlib.sha256(state.encode()).hexdigest(), 16) % _MAX_DISTANCE
 
     def _prompt(self) -> str:
         if self._style.has_buttons:

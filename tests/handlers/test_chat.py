@@ -1,0 +1,198 @@
+"""Requests in any chat: several processes, and texts at the limits of the chat."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage, Paragraph
+from mcp_elicit_client.handlers.chat.rendering import Rendering, length
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.inbox import get_progress
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.typing import Request
+from tests.support import form_params
+
+pytestmark = pytest.mark.anyio
+
+OLD_BUTTON = "This button is no longer valid."
+
+
+class Chat:
+    """A chat in memory, for one person."""
+
+    limits = ChatLimits(max_text=4096, max_buttons=100, max_label=60, max_input=4096)
+
+    def __init__(self) -> None:
+        self.messages: dict[str, ChatMessage] = {}
+        self._numbers = itertools.count(1)
+
+    async def send(self, person: str, message: ChatMessage, /) -> str:
+        message_id = str(next(self._numbers))
+        await self.edit(person, message_id, message)
+        return message_id
+
+    async def edit(self, _person: str, message_id: str, message: ChatMessage, /) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.messages[message_id] = message
+
+    def button(self, label: str, message_id: str) -> ChatButton:
+        return next(each for each in self.messages[message_id].buttons if each.label == label)
+
+
+class OtherProcess:
+    """
+    The store of another process, where each access takes its time.
+
+    Attributes:
+        saved: The number of times that something was to be kept.
+        holds: What to wait for before something is kept, by that number.
+    """
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self.saved = 0
+        self.holds: dict[int, Callable[[], bool]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get_draft(self, owner: str, key: str) -> str:
+        found = await self._store.get_draft(owner, key)
+        await anyio.lowlevel.checkpoint()
+        return found
+
+    async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
+        self.saved += 1
+        may_go_on = self.holds.get(self.saved, lambda: True)
+        await anyio.lowlevel.checkpoint()
+        while not may_go_on():
+            await anyio.lowlevel.checkpoint()
+        await self._store.save_draft(owner, key, draft, expires_at)
+
+
+def form(names: str, **options: Any) -> Request:
+    schema = {"properties": {name: {"enum": ["x", "y"], "title": name} for name in names}}
+    return parse_request(form_params(schema, "Please"), server="mail", user="ann", **options)
+
+
+async def announced(group: Any, inbox: Inbox, ask: ChatHandler, request: Request, answers: list[Answer]) -> str:
+    """Ask in a process that only waits; show the request with *ask*, and return its ID."""
+    ids: list[str] = []
+
+    async def note(_owner: str, entry_id: str) -> None:
+        ids.append(entry_id)
+
+    async def wait() -> None:
+        answers.append(await InboxHandler(inbox, on_pending=note)(request))
+
+    group.start_soon(wait)
+    while not ids:
+        await anyio.lowlevel.checkpoint()
+    await ask.announce("ann", ids[0])
+    return ids[0]
+
+
+async def test_processes_that_ask_the_same_at_the_same_time_keep_what_was_entered_in_each() -> None:
+    store, chat = MemoryStore(), Chat()
+    answers: list[Answer] = []
+    handlers = [ChatHandler(chat, inbox=Inbox(OtherProcess(store))) for _ in range(2)]
+    notes = []
+
+    async def press(ask: ChatHandler, label: str, message_id: str) -> None:
+        notes.append((await ask.press("ann", chat.button(label, message_id).data)).note)
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            for ask in handlers:
+                await announced(group, Inbox(store), ask, form("abc"), answers)
+            for _ in range(3):
+                async with anyio.create_task_group() as presses:
+                    for ask, label, message_id in zip(handlers, ["“x”", "“y”"], ["1", "2"], strict=True):
+                        presses.start_soon(press, ask, label, message_id)
+            for ask, message_id in zip(handlers, ["1", "2"], strict=True):
+                await press(ask, "Send", message_id)
+
+    assert set(notes) == {""}
+    assert [each.content for each in answers] == [dict.fromkeys("abc", value) for value in "xy"]
+
+
+async def test_an_answer_leaves_the_conversation_about_the_same_request_in_another_process() -> None:
+    store, chat = MemoryStore(), Chat()
+    answers: list[Answer] = []
+    handlers = [ChatHandler(chat, inbox=Inbox(store)) for _ in range(2)]
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            ids = [await announced(group, Inbox(store), ask, form("ab"), answers) for ask in handlers]
+            await handlers[1].press("ann", chat.button("“y”", "2").data)
+            await Inbox(store).answer("ann", ids[0], "decline")
+
+            assert (await handlers[1].press("ann", chat.button("“y”", "2").data)).note == ""
+            await handlers[1].press("ann", chat.button("Send", "2").data)
+
+    assert [each.content for each in answers] == [None, {"a": "y", "b": "y"}]
+    for ask, entry_id in zip(handlers, ids, strict=True):
+        assert await get_progress(ask._inbox, "ann", entry_id) is None
+
+
+async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_presses_at_once() -> None:
+    store, chat = MemoryStore(), Chat()
+    stores = first, second = OtherProcess(store), OtherProcess(store)
+    handlers = [ChatHandler(chat, inbox=Inbox(each)) for each in stores]
+    answers: list[Answer] = []
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            await announced(group, Inbox(store), handlers[0], form("ab"), answers)
+            await handlers[0].press("ann", chat.button("“x”", "1").data)
+            buttons = [chat.button(label, "1").data for label in ("“x”", "“y”")]
+            first.saved, ended = 0, list[str]()
+            # Both read the same; the message of the second is shown last, and the state of the first is kept last.
+            first.holds = {1: lambda: second.saved == 1, 3: lambda: bool(ended)}
+            second.holds = {1: lambda: first.saved == 3}
+
+            async def press(ask: ChatHandler, button: str) -> None:
+                await ask.press("ann", button)
+                ended.append(button)
+
+            async with anyio.create_task_group() as presses:
+                for ask, button in zip(handlers, buttons, strict=True):
+                    presses.start_soon(press, ask, button)
+            assert "2. b: y" in chat.messages["1"].text
+
+            reaction = await handlers[1].press("ann", chat.button("Send", "1").data)
+
+            assert (reaction.note, answers) == (OLD_BUTTON, [])
+            assert "2. b: x" in chat.messages["1"].text
+            await handlers[1].press("ann", chat.button("Send", "1").data)
+
+    assert answers[0].content == {"a": "x", "b": "x"}
+
+
+# --- texts
+
+
+def escaped(text: str) -> str:
+    return re.sub(r"([\\*_]|^#)", r"\\\1", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("limit", range(40, 46))
+@pytest.mark.parametrize("text", ["\\*" * 100, "\\é*" * 100, "ä #b *c* " * 40, "# " * 100, "\n\n" + " a" * 90])
+def test_a_break_in_a_long_text_lets_no_markup_take_effect(text: str, limit: int) -> None:
+    limits = ChatLimits(max_text=limit, max_buttons=1, max_label=10, max_input=10, escape=escaped)
+    pieces = [
+        each.text
+        for message in Rendering(limits, ENGLISH).split("t", [Paragraph("quote", text)])
+        for each in message.paragraphs
+    ]
+
+    plain = [re.sub(r"\\(.)", r"\1", each) for each in pieces]
+    assert [escaped(each) for each in plain] == pieces
+    assert "".join("".join(plain).split()) == "".join(text.split())
+    assert all(0 < length(each) < limit for each in pieces)
