@@ -25,6 +25,7 @@ def check_handler(handler: object) -> None:
         raise TypeError(f"{name} is a class, not a handler. Pass an instance, such as {handler.__name__}().")
     if not callable(handler):
         hint = " Pass the handler first, and the server as `server`." if isinstance(handler, str) else ""
+        hint = hint or (" Pass its attribute `handler`." if hasattr(handler, "handler") else "")
         raise TypeError(f"{name} is not a handler. A handler is an async function that takes a request.{hint}")
     if is_policy_factory(handler):
         raise TypeError(f"{name} makes a policy; it is not a handler. Pass `policy={_name_of(handler)}()`.")

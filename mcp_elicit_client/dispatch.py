@@ -528,6 +528,9 @@ class Dispatcher:
                 "a request of server %r could not be answered: a task of the handler was cancelled", server
             )
             return Answer.cancel(by="error", reason="a task of the handler was cancelled")
+        except _InvalidResultError as error:
+            _logger.error("a request of server %r could not be answered: %s", server, error)  # noqa: TRY400 -- no trace
+            return Answer.cancel(by="error", reason="the handler failed")
         except Exception:
             # Catch every exception here.  Handler errors must not reach the server or fail the host's call.
             _logger.exception("a request of server %r could not be answered", server)
@@ -598,6 +601,10 @@ async def _run_steps(steps: PatternSteps[T], request: Request) -> T:
         return result
 
 
+class _InvalidResultError(TypeError):
+    """A handler or a hook returned neither an `Answer` nor a result of the SDK."""
+
+
 def normalize_answer(result: object, function: object) -> Answer:
     """
     Return what *function*, a handler or a hook, returned as an `Answer`.
@@ -611,7 +618,7 @@ def normalize_answer(result: object, function: object) -> Answer:
     content = getattr(result, "content", None)
     if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
         returned = "None" if result is None else f"an object of type `{type(result).__name__}`"
-        raise TypeError(f"{describe(function)} returned {returned}. Return an `Answer` or an `ElicitResult`.")
+        raise _InvalidResultError(f"{describe(function)} returned {returned}. Return an `Answer` or an `ElicitResult`.")
     return Answer(action=action, content=content, by="host")
 
 

@@ -37,7 +37,7 @@ from mcp_elicit_client.hosts import fastmcp
 from mcp_elicit_client.hosts.google_adk import with_timeout
 from mcp_elicit_client.hosts.langchain import wrap_session
 from mcp_elicit_client.hosts.strands import run_in_loop
-from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.policies import (
@@ -47,6 +47,7 @@ from mcp_elicit_client.policies import (
     compose,
     cooldown_after_declines,
     flag_impersonation,
+    form_fingerprint,
     hooks,
     one_at_a_time,
     protect_secrets,
@@ -218,6 +219,23 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "permissions as the policy": (lambda any_: compose(any_(Permissions())), "Pass its method `policy`"),
     "the class of a log as the policy": (lambda any_: compose(any_(AuditLog)), "is a class, not a policy"),
     "a string as the policy": (lambda any_: compose(any_("ask")), "is not a policy"),
+    "rates in place of a policy": (
+        lambda any_: recommended(rate_limit=any_(["5/minute"])),
+        re.escape('`rate_limit` must be a policy, such as `rate_limit(["5/minute"])`, not list'),
+    ),
+    "an action in place of a policy": (
+        lambda any_: recommended(secrets=any_("warn")),
+        re.escape('such as `protect_secrets(action="warn")`, not str'),
+    ),
+    "a path in place of a policy": (
+        lambda any_: recommended(audit=any_("audit.jsonl")),
+        re.escape("such as `AuditLog(path).policy`, not str"),
+    ),
+    "a policy in place of seconds": (
+        lambda any_: recommended(answer_timeout=any_(answer_timeout(60))),
+        "must be a number of seconds, not a policy",
+    ),
+    "a caller as the handler": (lambda any_: any_.on_elicitation(CALLER), "Pass its attribute `handler`"),
     # texts, functions
     "a rate as one string": (lambda _: rate_limit("5/minute"), r"`rates` must be .* Pass \['5/minute'\]"),
     "a rate of the server as one string": (lambda _: rate_limit(server_rates="9/hour"), "`server_rates` must be"),
@@ -445,6 +463,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     # what policies take
     "no forms": (lambda any_: AutomaticAnswers(any_(3)), "`allowed` must be Mapping, not int"),
     "a server alone": (lambda any_: AutomaticAnswers(any_({"mail": {}})), "A key of `allowed` must be (server, form)"),
+    "a form as JSON": (lambda any_: form_fingerprint(any_({})), "must be Form, not dict. Pass `request.form`"),
     "values that are none": (
         lambda any_: AutomaticAnswers(any_({("mail", "f"): 3})),
         "`allowed` must be Mapping, not int",
@@ -469,6 +488,22 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "names that are numbers": (
         lambda any_: flag_impersonation(known_names=any_([3])),
         "`known_names` must be a collection",
+    ),
+    "a list of an owner that is a number": (
+        lambda any_: asyncio.run(INBOX.list(any_(3))),
+        "`owner` must be str, not int",
+    ),
+    "a closed inbox of a number": (
+        lambda any_: asyncio.run(INBOX.history(any_(3))),
+        "`owner` must be str, not int",
+    ),
+    "an ID that is None": (
+        lambda any_: asyncio.run(INBOX.get("ann", any_(None))),
+        "`entry_id` must be str, not NoneType",
+    ),
+    "a call without its client": (
+        lambda any_: asyncio.run(CALLER.call_tool(any_("book"), any_({}))),
+        "Pass the client first, then the name",
     ),
     "a server that is a number": (
         lambda any_: Permissions().set("ask", server=any_(3)),
@@ -582,6 +617,11 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "cooldown": (lambda: cooldown_after_declines(seconds=-1), "`seconds` must be a number above 0, not -1"),
     "queue": (lambda: one_at_a_time(max_queued=-1), "`max_queued` must be an int of at least 0, not -1"),
     "log": (lambda: AuditLog("x", backup_count=-1), "`backup_count` must be an int of at least 0, not -1"),
+    "mode": (
+        lambda: Permissions().set("block", server="mail", mode="uri"),  # type: ignore[arg-type]
+        '`mode` must be "form" or "url", not \'uri\'',
+    ),
+    "URL of Redis": (lambda: RedisStore("http://127.0.0.1"), "`url` must be a URL of Redis"),
     "calls": (lambda: relay(max_calls=0), "`max_calls` must be an int of at least 1, not 0"),
     "idle timeout": (lambda: relay(idle_timeout=-1), "`idle_timeout` must be a number of at least 0, not -1"),
     "URL": (lambda: CALLER.connect("python server.py"), "Pass a command as StdioServerParameters"),

@@ -141,6 +141,7 @@ async def test_the_log_names_the_handler_that_returned_no_answer(
 
     assert result.action == "cancel"
     assert f"`ask` returned {words}. Return an `Answer` or an `ElicitResult`." in caplog.text
+    assert caplog.records[0].exc_info is None
 
 
 def test_a_registry_lists_its_modes_and_routes() -> None:

@@ -72,7 +72,10 @@ def unwrap_session(client: Any) -> Any:
     """
     session = getattr(client, "session", client)
     if not hasattr(session, "call_tool"):
-        raise TypeError(f"`client` must be a connected ClientSession or Client, not {type(session).__name__}.")
+        raise TypeError(
+            f"`client` must be a connected ClientSession or Client, not {type(session).__name__}. "
+            "Connect first: `async with caller.connect(server) as client`."
+        )
     return session
 
 
@@ -85,7 +88,9 @@ def check_arguments(name: object, arguments: object, meta: object = None) -> Non
             with names, or *meta* not a mapping.
     """
     if not isinstance(name, str):
-        raise TypeError(f"The name of a call must be a string, not {type(name).__name__}.")
+        raise TypeError(
+            f"The name of a call must be a string, not {type(name).__name__}. Pass the client first, then the name."
+        )
     if arguments is not None and not isinstance(arguments, Mapping):
         raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
     if arguments and not all(isinstance(each, str) for each in arguments):

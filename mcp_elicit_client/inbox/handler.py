@@ -64,6 +64,11 @@ class InboxHandler:
             return await stored.answer(request)
         owner = request.user or self._default_user
         if owner is None:
+            _logger.warning(
+                "a request of server %r is cancelled: it has no user. Pass `user` to the callback or the `Caller`, "
+                "or `default_user` to the handler.",
+                request.server.name,
+            )
             return Answer.cancel(by="unattended", reason="the request has no user")
         try:
             settled = await settle_defaults(request)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from mcp_elicit_client._arguments import check_answer_timeout, check_method
+from mcp_elicit_client._arguments import check_answer_timeout, check_method, check_type
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import may_remember
@@ -135,13 +135,16 @@ class Inbox:
 
         Raises:
             InboxError: If the store cannot be used.
+            TypeError: If *owner* is not a string.
             ValueError: If *cursor* is not that of a page.
         """
+        check_type("owner", owner, str)
         stored = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
         return self._codec.page(stored, limit, [each.sequence for each in stored])
 
     async def history(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """List the closed requests of *owner*, latest first, without the values of answers; otherwise as `list`."""
+        check_type("owner", owner, str)
         stored = await self._store.history(owner, limit + 1, parse_cursor(cursor))
         return self._codec.page(stored, limit, [each.revision for each in stored])
 
@@ -195,8 +198,10 @@ class Inbox:
                 owner.
             EntryClosedError: If the request is no longer pending.
             InboxError: If the store cannot be used.
+            TypeError: If an argument is of the wrong type.
             ValueError: If *action* is not one of the three actions.
         """
+        check_type("action", action, str, hint="Pass the action, then the content.")
         if action not in ("accept", "decline", "cancel"):
             raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
         stored = await self._find(owner, entry_id)
@@ -339,7 +344,9 @@ class Inbox:
 
         Raises:
             InboxError: If the store cannot be used.
+            TypeError: If *owner* is not a string.
         """
+        check_type("owner", owner, str)
         with self._store.waiters.change_notifier(owner) as notifier:
             revision = await self._store.last_revision()
             async for stored in self._pending(owner, until=revision):
@@ -362,12 +369,16 @@ class Inbox:
                 yield stored
 
     async def _find(self, owner: str, entry_id: str) -> StoredRequest:
+        check_type("owner", owner, str)
+        check_type("entry_id", entry_id, str)
         stored = await self._store.get(owner, entry_id) if is_id(entry_id) else None
         if stored is None:
             raise EntryNotFoundError
         return stored
 
     async def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> None:
+        check_type("owner", owner, str)
+        check_type("entry_id", entry_id, str)
         state = await self._store.resolve(owner, entry_id, resolution) if is_id(entry_id) else None
         if state is None:
             raise EntryNotFoundError

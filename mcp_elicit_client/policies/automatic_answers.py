@@ -25,7 +25,11 @@ def form_fingerprint(form: Form) -> str:
 
     Forms with the same fingerprint accept the same answers and have the same
     texts on their fields.  Their messages may differ.
+
+    Raises:
+        TypeError: If *form* is not a `Form`.
     """
+    check_type("form", form, Form, hint="Pass `request.form`.")
     # A default with a pattern is checked later, and dropped if it does not match: the form stays the same.
     fields = [
         field.model_dump(mode="json", exclude={"unchecked_default", *(["default"] if _has_pattern(field) else [])})
@@ -39,8 +43,8 @@ class AutomaticAnswers:
     """
     Accepts listed forms of listed servers with listed values.  The user is asked about all others.
 
-    Use `policy` as a policy.  If a value does not fit its form, the user is
-    asked.
+    Use `policy` as a policy.  If a value does not fit its form, or the form
+    has no field of that name, the user is asked.
 
     Args:
         allowed: The values of each form.  Its key is ``(server,
@@ -70,7 +74,7 @@ class AutomaticAnswers:
         content = None if user is None else self._allowed.get((user, *form))
         if content is None:
             content = self._allowed.get(form)
-        if content is None:
+        if content is None or not content.keys() <= request.form.by_name.keys():
             return None
         try:
             answer = check_answer(request, _accept(content))

@@ -72,6 +72,15 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
         TypeError: If an argument is of the wrong type.
         ValueError: If *answer_timeout* is not above 0 and at most a year.
     """
+    for name, policy, example in (
+        ("audit", audit, "AuditLog(path).policy"),
+        ("rate_limit", rate_limit, 'rate_limit(["5/minute"])'),
+        ("secrets", secrets, 'protect_secrets(action="warn")'),
+    ):
+        if policy is not None and not callable(policy):
+            raise TypeError(f"`{name}` must be a policy, such as `{example}`, not {type(policy).__name__}.")
+    if callable(answer_timeout):
+        raise TypeError("`answer_timeout` must be a number of seconds, not a policy. Pass the number alone.")
     check_type("permissions", permissions, Permissions, NoneType)
     check_type("automatic", automatic, AutomaticAnswers, NoneType)
     check_type("remembered", remembered, RememberedAnswers, NoneType)

@@ -183,13 +183,15 @@ class Permissions:
                 contain a name, because it is not valid Unicode.  The
                 permission then applies until the process ends.
             TypeError: If a name is not a string.
-            ValueError: If *permission* is unknown, *server* is empty, or
-                ``block_until_restart`` has no server.
+            ValueError: If *permission* or *mode* is unknown, *server* is
+                empty, or ``block_until_restart`` has no server.
         """
         for name, value in (("server", server), ("mode", mode), ("tool", tool), ("user", user)):
             check_type(name, value, str, NoneType)
         if server == "":
             raise ValueError("The server name is empty. Pass None to set the permission for every server.")
+        if mode not in (None, "form", "url"):
+            raise ValueError(f'`mode` must be "form" or "url", not {mode!r}.')
         if permission not in get_args(Permission):
             raise ValueError(f"A permission is one of {', '.join(get_args(Permission))}, not {permission!r}.")
         if permission == "block_until_restart":

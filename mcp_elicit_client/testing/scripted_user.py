@@ -60,6 +60,8 @@ class ScriptedUser:
         check_type("content", content, Mapping, NoneType)
 
         async def step(request: Request) -> Answer:
+            if isinstance(request, FormRequest):
+                _check_names("answers", content or {}, request)
             return await _accept(request, content or {})
 
         return self._then(step)
@@ -157,10 +159,9 @@ class ScriptedUser:
         content: dict[str, Any] = {}
         errors: list[tuple[str, str]] = []
         context = InputContext.for_request(request, locale=CANONICAL_LOCALE)
+        _check_names("types", texts, request)
         for name, text in texts.items():
-            field = request.form.by_name.get(name)
-            if field is None:
-                raise ValueError(f"`types` names the field {name!r}, which the form does not have.")
+            field = request.form.by_name[name]
             try:
                 content[name] = await anyio.to_thread.run_sync(parse_text, field, text, context, abandon_on_cancel=True)
             except AnswerError as error:
@@ -169,6 +170,12 @@ class ScriptedUser:
         if errors:
             return Answer.cancel(by="user", reason="the typed text is invalid")
         return await _accept(request, content)
+
+
+def _check_names(step: str, given: Mapping[str, Any], request: FormRequest) -> None:
+    for name in given:
+        if name not in request.form.by_name:
+            raise ValueError(f"`{step}` names the field {name!r}, which the form does not have.")
 
 
 def _always(answer: Answer) -> _Step:

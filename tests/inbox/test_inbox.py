@@ -298,6 +298,16 @@ async def test_a_request_can_be_withdrawn(inbox: Inbox) -> None:
     assert (await inbox.get("ann", entry.id)).answered_by == "the agent"
 
 
+async def test_an_answer_in_place_of_an_action_is_refused_and_not_quoted(inbox: Inbox) -> None:
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        wrong: Any = Answer.accept({"city": "Bern"}, by="user")
+
+        with pytest.raises(TypeError, match=r"must be str, not Answer\. Pass the action, then the content\.$"):
+            await inbox.answer("ann", entry.id, wrong)
+        await inbox.answer("ann", entry.id, "decline")
+
+
 async def test_cancellation_withdraws_the_request(inbox: Inbox) -> None:
     async with asking(inbox) as asked:
         (entry,) = await pending(inbox)
@@ -311,10 +321,13 @@ async def test_cancellation_withdraws_the_request(inbox: Inbox) -> None:
     assert (past.state, past.answered_by) == ("withdrawn", "client")
 
 
-async def test_a_request_without_a_user_is_cancelled_unless_the_inbox_is_that_of_one_person(inbox: Inbox) -> None:
+async def test_a_request_without_a_user_is_cancelled_unless_the_inbox_is_that_of_one_person(
+    inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
     answer: Any = await InboxHandler(inbox)(request())
 
     assert (answer.action, answer.by, answer.reason) == ("cancel", "unattended", "the request has no user")
+    assert "it has no user. Pass `user` to the callback" in caplog.text
     async with asking(inbox, owner="me"):
         assert await pending(inbox, "me")
 

@@ -964,6 +964,12 @@ async def test_the_user_is_asked_if_a_listed_value_does_not_fit_its_form(value: 
     assert (await handler(request())).by == "user"
 
 
+async def test_the_user_is_asked_if_a_listed_value_is_for_a_field_that_the_form_does_not_have() -> None:
+    automatic = AutomaticAnswers({("mail", form_fingerprint(request().form)): {"a": "blue", "A": "blue"}})
+
+    assert automatic.preview(request()) is None
+
+
 async def test_only_a_listed_form_of_a_listed_server_is_answered_automatically() -> None:
     form = request().form
     automatic = AutomaticAnswers({("mail", form_fingerprint(form)): {"a": "blue"}})

@@ -146,6 +146,16 @@ async def test_the_errors_of_typed_texts_are_shown(delivery: Delivery) -> None:
     assert user.errors_shown == [("guests", "Enter a whole number.")]
 
 
+@pytest.mark.parametrize("step", ["answers", "types"])
+async def test_a_script_that_names_a_field_that_the_form_does_not_have_is_an_error(
+    step: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    user = getattr(ScriptedUser(), step)({"guest": "2"})
+
+    assert await replies_to(user, FORM) == [{"action": "cancel"}]
+    assert f"`{step}` names the field 'guest', which the form does not have." in caplog.text
+
+
 async def test_requests_beyond_the_script_are_cancelled() -> None:
     user = ScriptedUser().declines()
 

@@ -22,7 +22,7 @@ from mcp_elicit_client import Answer, FormRequest, UrlRequest, UrlRules, parse_r
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.request import BatchPosition, with_completion, with_deadline
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.terminal.handler import _is_interactive
+from mcp_elicit_client.handlers.terminal.handler import _is_interactive, _warn_of_unknown
 from mcp_elicit_client.handlers.terminal.interactive import Theme, view
 from tests.support import form_params, skip_or_fail
 
@@ -1006,6 +1006,18 @@ async def test_the_interactive_form_is_used_if_the_terminal_supports_it(
         monkeypatch.setenv(name, value)
 
     assert _is_interactive(width) == wanted
+
+
+@pytest.mark.parametrize(("choice", "times"), [("lines", 1), ("browser", 0), ("line", 0), ("", 0)])
+async def test_an_unknown_user_interface_is_reported_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, choice: str, times: int
+) -> None:
+    _warn_of_unknown.cache_clear()
+    monkeypatch.setenv("MCP_ELICIT_UI", choice)
+
+    assert _is_interactive(80) == _is_interactive(80)
+
+    assert caplog.text.count("MCP_ELICIT_UI='lines' is unknown and has no effect") == times == len(caplog.records)
 
 
 async def test_forcing_the_interactive_form_requires_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

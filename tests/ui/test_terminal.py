@@ -529,7 +529,9 @@ async def test_the_tool_the_claimed_name_and_the_origin_are_quoted() -> None:
     assert "mail asks you to confirm\n" in console.shown
 
 
-async def test_without_a_terminal_the_answer_is_an_unattended_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_terminal_the_answer_is_an_unattended_cancel(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with open(os.devnull) as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         request = parse_request(form_params({"properties": {"f": {"type": "string", "default": "x"}}}))
@@ -537,6 +539,7 @@ async def test_without_a_terminal_the_answer_is_an_unattended_cancel(monkeypatch
         answer = await TerminalHandler()(request)
 
     assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert "there is no terminal. Register another handler" in caplog.text
 
 
 @contextmanager

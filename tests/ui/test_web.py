@@ -306,6 +306,15 @@ async def test_without_a_signed_in_user_nothing_is_shown(web: Web, path: str, us
     assert "Where to?" not in as_json.text + as_page.html
 
 
+async def test_a_user_that_is_no_string_is_not_signed_in_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    authenticate: Any = lambda _web: 5  # noqa: E731
+    transport = httpx.ASGITransport(inbox_app(Inbox(MemoryStore()), authenticate))
+    async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as client:
+        assert (await client.get("/")).status_code == 401
+
+    assert "`authenticate` must return a string or None, not int" in caplog.text
+
+
 async def test_a_request_of_another_user_looks_like_a_missing_one(web: Web) -> None:
     async with web.asked() as question:
         bob = {"x-user": "bob"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
+import logging
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -28,6 +30,8 @@ from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.presentation.opener import open_url
 from mcp_elicit_client.typing import Answer, Request
 
+_logger = logging.getLogger("mcp_elicit_client")
+
 _CLOSED: tuple[type[Exception], ...]
 try:
     import termios
@@ -37,6 +41,9 @@ else:
     _CLOSED = (termios.error,)
 
 _UI_VARIABLE = "MCP_ELICIT_UI"
+USER_INTERFACES = ("interactive", "line", "browser")
+"""The values of ``MCP_ELICIT_UI``.  Only ``mcp-elicit`` uses the last one."""
+
 _TERMS_WITHOUT_CURSOR = frozenset({"", "dumb", "unknown"})
 _MIN_WIDTH = 20
 
@@ -114,6 +121,11 @@ class TerminalHandler:
         with suppress(*_CLOSED):
             async with terminal() as tty:
                 if tty is None:
+                    _logger.warning(
+                        "a request of server %r is cancelled: there is no terminal. Register another handler, "
+                        "such as `HeadlessHandler`.",
+                        request.server.name,
+                    )
                     return Answer.cancel(by="unattended", reason="there is no terminal")
                 refusal = refusal_by_now()  # the request may have waited for the terminal
                 if refusal is not None:
@@ -158,9 +170,22 @@ class TerminalHandler:
         return await ask_on_screen(app, request, self._drafts, self._open_url, self._copy_url)
 
 
+def chosen_interface() -> str:
+    """Return the value of ``MCP_ELICIT_UI`` in lower case; blank if it is not set."""
+    return os.environ.get(_UI_VARIABLE, "").strip().casefold()
+
+
+@functools.cache
+def _warn_of_unknown(choice: str) -> None:
+    expected = ", ".join(USER_INTERFACES)
+    _logger.warning("%s=%r is unknown and has no effect. Use one of these values: %s", _UI_VARIABLE, choice, expected)
+
+
 def _is_interactive(width: int) -> bool:
     """Return True if the interactive form can be used in this terminal."""
-    choice = os.environ.get(_UI_VARIABLE, "").strip().casefold()
+    choice = chosen_interface()
+    if choice and choice not in USER_INTERFACES:
+        _warn_of_unknown(choice)
     if choice == "line" or not _is_asyncio() or not _CLOSED:  # prompt_toolkit is used on POSIX only
         return False
     installed = importlib.util.find_spec("prompt_toolkit") is not None

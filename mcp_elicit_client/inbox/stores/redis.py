@@ -62,7 +62,8 @@ class RedisStore:
     Raises:
         MissingExtraError: If the package ``redis`` is not installed.
         TypeError: If an option is of the wrong type.
-        ValueError: If an option is out of range.
+        ValueError: If *url* is not a URL of Redis, or an option is out of
+            range.
     """
 
     def __init__(  # noqa: PLR0913 -- all by keyword
@@ -76,10 +77,14 @@ class RedisStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         try:
-            import redis.asyncio  # noqa: F401 -- only to see that it is installed
+            from redis.asyncio import ConnectionPool
         except ImportError as error:
             raise MissingExtraError("redis", "an inbox in Redis") from error
         check_type("url", url, str)
+        try:
+            ConnectionPool.from_url(url)  # connects later
+        except ValueError:
+            raise ValueError("`url` must be a URL of Redis, such as redis://localhost:6379.") from None
         check_type("prefix", prefix, str)
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         self.clock: Clock = clock

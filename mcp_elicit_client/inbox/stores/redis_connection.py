@@ -55,6 +55,7 @@ class RedisConnection:
         self, url: str, prefix: str, *, clock: Clock, lease_ttl: float, max_history: int, history_ttl: float
     ) -> None:
         from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.exceptions import ConnectionError as RedisConnectionError
         from redis.exceptions import NoScriptError, RedisError
 
         self.waiters: WaiterRegistry = WaiterRegistry()
@@ -62,6 +63,7 @@ class RedisConnection:
         pool = BlockingConnectionPool.from_url(url, max_connections=_MAX_CONNECTIONS, decode_responses=True, **timeouts)
         self._redis: Any = Redis.from_pool(pool)
         self._failures = (RedisError, OSError, asyncio.TimeoutError)
+        self._connection_error = RedisConnectionError
         self._no_script_error = NoScriptError
         self._prefix = prefix
         self._worker = secrets.token_hex(8)
@@ -231,7 +233,8 @@ class RedisConnection:
                 f"The inbox in Redis with the prefix {self._prefix} has format {found}, but this version of"
                 f" mcp-elicit-client needs format {needed}. Use another prefix, or the version that created it."
             )
-        return InboxError(f"The inbox in Redis cannot be used: {type(error).__name__}.")
+        hint = " Check its URL, and that it is running." if isinstance(error, self._connection_error) else ""
+        return InboxError(f"The inbox in Redis cannot be used: {type(error).__name__}.{hint}")
 
     async def _erase_answers(self) -> None:
         while self._to_erase:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from types import NoneType
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
 
@@ -34,6 +36,8 @@ from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import FormState
 from mcp_elicit_client.presentation.warnings import warnings_to_confirm
 from mcp_elicit_client.typing import FormRequest, UrlRequest
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 """Returns the signed-in user of a Starlette request; None if no user is signed in."""
@@ -278,6 +282,8 @@ class Endpoints:
         owner = self._authenticate(web)
         if inspect.isawaitable(owner):
             owner = await owner
+        if not isinstance(owner, (str, NoneType)):
+            _logger.error("`authenticate` must return a string or None, not %s", type(owner).__name__)
         if not isinstance(owner, str) or not owner:
             raise HTTPException(401, "No user is signed in.")
         return owner
