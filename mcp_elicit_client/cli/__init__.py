@@ -18,6 +18,7 @@ from mcp_elicit_client.cli.common import (
     CommandFailedError,
     UnansweredError,
     UsageError,
+    explain_refusal,
     is_output_error,
 )
 from mcp_elicit_client.cli.options import make_parser
@@ -32,6 +33,8 @@ _USAGE_ERROR = 2
 _UNANSWERED = 3
 _INTERRUPTED = 130
 _LANGUAGE = "--language"
+_TAKES_COMMAND = ("call", "answer")
+"""The commands that take the command of a server after ``--``."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +64,7 @@ def _run(arguments: list[str], catalog: MessageCatalog) -> int:
     options = _parse(arguments, catalog)
     _configure_logging()
     try:
-        if options.server_command and options.command not in ("call", "answer"):
+        if options.server_command and options.command not in _TAKES_COMMAND:
             raise UsageError(messages.COMMAND_NOT_ACCEPTED)  # noqa: TRY301 -- printed as the other errors
         return int(options.run(options))
     except UsageError as error:
@@ -75,7 +78,7 @@ def _run(arguments: list[str], catalog: MessageCatalog) -> int:
     except CommandError as error:
         return _fail(error.text(catalog), catalog, _FAILED)
     except RequestError as error:
-        return _fail(str(error), catalog, _FAILED)
+        return _fail(explain_refusal(error, catalog), catalog, _FAILED)
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return _INTERRUPTED
@@ -97,7 +100,9 @@ def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:
     parser = make_parser(catalog)
     options, rest = parser.parse_known_args(arguments[:at])
     if rest and (not hasattr(options, "fields") or any(each.startswith("-") for each in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        takes_command = options.command in _TAKES_COMMAND and at == len(arguments)
+        hint = ". Write -- before the command of a server" if takes_command else ""
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if rest:  # argparse takes fields only before the options
         options.fields += rest
     options.server_command = arguments[at + 1 :]
@@ -130,6 +135,12 @@ class _SanitizingFormatter(logging.Formatter):
         return traceback.format_exception_only(ei[1])[0].partition("\n")[0]
 
 
+def _concerns_no_output(record: logging.LogRecord) -> bool:
+    """Return False if *record* reports that the output cannot be written, which `_end_output` does once."""
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or not is_output_error(error)
+
+
 def _configure_output() -> None:
     """Escape characters that the encoding of the output does not have, as Python does for errors."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -139,5 +150,6 @@ def _configure_output() -> None:
 def _configure_logging() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_SanitizingFormatter("%(levelname)s: %(message)s"))
+    handler.addFilter(_concerns_no_output)
     logging.basicConfig(level=logging.ERROR, handlers=[handler])
     warnings.simplefilter("ignore")

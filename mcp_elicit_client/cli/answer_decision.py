@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, read_file
+from mcp_elicit_client.cli.common import UsageError, read_file, source_name
 from mcp_elicit_client.handlers.scripted import FilledForm, fill_form
 from mcp_elicit_client.presentation.answer_files import (
     AnswersError,
@@ -82,7 +82,7 @@ def _values(options: argparse.Namespace) -> ScriptedAnswer:
         texts = read_texts(options.fields, messages.FIELD_SHAPE)
         if options.answers is None:
             return ScriptedAnswer(texts=texts)
-        found = read_answers(read_file(options.answers), options.answers)
+        found = read_answers(read_file(options.answers), source_name(options.answers))
         if isinstance(found, ScriptedAnswer):
             return with_texts(found, texts)
     except AnswersError as error:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, quote, read_file
+from mcp_elicit_client.cli.common import UsageError, quote, read_file, source_name
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.presentation.answer_files import (
@@ -80,7 +80,7 @@ def _answers(options: argparse.Namespace) -> Sequence[ScriptedAnswer]:
     path, texts = options.answers, read_texts(options.set, messages.SET_SHAPE)
     if path is None:
         return (ScriptedAnswer(texts=texts),) if texts else ()
-    found = read_answers(read_file(path), path)
+    found = read_answers(read_file(path), source_name(path))
     if isinstance(found, ScriptedAnswer):
         return (with_texts(found, texts),)
     if texts:

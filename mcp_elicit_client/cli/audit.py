@@ -36,6 +36,7 @@ _LARGEST = 2**63
 _SPELLED = ("name", "field")
 """What a server spelled in the lists of an event: names of fields."""
 
+_EVENTS = ("question", "recovery")
 _COUNTED = ("server", "mode", "outcome", "action", "by", "policy")
 
 _Event = Mapping[str, Any]
@@ -51,6 +52,8 @@ def _readable(log: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if log.name and error.filename == str(key_path(log)):
+            raise UsageError(messages.KEY_MISSING, path=error.filename, reason=error.strerror) from None
         path = error.filename if isinstance(error.filename, str) else log  # it may be the number of an open file
         raise UsageError(messages.CANNOT_READ, path=path, reason=error.strerror) from None
     except (AuditError, ValueError) as error:
@@ -102,10 +105,10 @@ def run_tail(options: argparse.Namespace) -> int:
     with _readable(options.file), ExitStack() as stack:
         _, files = open_all(options.file, stack)
         user_id = _user_id(options)
-        for event in deque(_events(_lines(files), user_id), maxlen=options.n):
+        for event in deque(_of_user(_events(options.file, files), user_id), maxlen=options.n):
             print(write(event), flush=True)
         if options.follow:
-            for event in _events(_new_lines(options.file, files[-1], stack), user_id):
+            for event in _of_user(map(_parse, _new_lines(options.file, files[-1], stack)), user_id):
                 print(write(event), flush=True)
     return 0
 
@@ -117,13 +120,23 @@ def _user_id(options: argparse.Namespace) -> str | None:
     return Keys(read_key(options.key or key_path(options.file))).fingerprint(options.user.encode())
 
 
-def _events(lines: Iterable[bytes], user_id: str | None) -> Iterator[_Event]:
-    events = map(_parse, lines)
-    return events if user_id is None else (event for event in events if event.get("user_id") == user_id)
+def _of_user(events: Iterable[_Event], user_id: str | None) -> Iterator[_Event]:
+    return (event for event in events if user_id is None or event.get("user_id") == user_id)
 
 
-def _lines(files: Sequence[OpenFile]) -> Iterator[bytes]:
-    return (line for file in files for _, line in file.lines())
+def _events(log: Path, files: Sequence[OpenFile]) -> Iterator[_Event]:
+    """
+    Yield the events in the *files* of a *log*, also for lines that are damaged.
+
+    Raises:
+        UsageError: After the last line, if there are lines but no event.
+    """
+    are_events = set()
+    for event in (_parse(line) for file in files for _, line in file.lines()):
+        are_events.add(event.get("event") in _EVENTS)
+        yield event
+    if are_events == {False}:
+        raise UsageError(messages.NOT_A_LOG, path=log)
 
 
 def _new_lines(log: Path, last: OpenFile, stack: ExitStack) -> Iterator[bytes]:
@@ -232,7 +245,7 @@ def _part(item: Mapping[str, object], name: str, template: str) -> str:
 def run_stats(options: argparse.Namespace) -> int:
     """Print counts of the events of a log; return the exit status."""
     with _readable(options.file), ExitStack() as stack:
-        found = _count_events(_events(_lines(open_all(options.file, stack)[1]), _user_id(options)))
+        found = _count_events(_of_user(_events(options.file, open_all(options.file, stack)[1]), _user_id(options)))
     if options.json:
         print(json.dumps(found))
         return 0

@@ -38,10 +38,11 @@ from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.terminal import terminal
-from mcp_elicit_client.policies import RememberedAnswers, compose, protect_secrets
+from mcp_elicit_client.policies import RememberedAnswers, compose, hooks, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.quoting import sentence
 from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.typing import Answer, Request
 
 _MAX_RESULT = 100_000
 _MAX_DESCRIPTION = 300
@@ -58,7 +59,10 @@ def run_demo_command(options: argparse.Namespace) -> int:
 
     Raises:
         CommandFailedError: If it fails.
+        UsageError: If the options exclude each other.
     """
+    if options.auto and options.browser:
+        raise UsageError(messages.OPTIONS_CONFLICT, first="--auto", second="--browser")
     asks_user = not options.auto and (wants_browser(options) or (sys.stdin.isatty() and sys.stdout.isatty()))
     handler = interactive_handler(options) if asks_user else None
     try:
@@ -117,10 +121,21 @@ async def _connect_and_call(
     options: argparse.Namespace, address: ServerAddress, arguments: Mapping[str, Any], script: ScriptedAnswers | None
 ) -> int:
     remembered = RememberedAnswers()
-    policy = compose(script.policy if script else None, remembered.policy, protect_secrets(action="warn"))
+    catalog: MessageCatalog = options.catalog
+
+    async def report_unattended(_request: Request, answer: Answer) -> None:
+        if answer.by == "unattended" and script is None and not options.headless:
+            reason = catalog.text(messages.NOT_ANSWERED, reason=answer.reason)
+            print(catalog.text(messages.ERROR, reason=reason), file=sys.stderr)
+
+    policy = compose(
+        script.policy if script else None,
+        remembered.policy,
+        protect_secrets(action="warn"),
+        hooks(after=report_unattended),
+    )
     registry = ElicitationRegistry(limits=limits(options), url_rules=url_rules(options), policy=policy)
     registry.on_elicitation(script or handler_from_options(options))
-    catalog: MessageCatalog = options.catalog
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
         try:

@@ -15,6 +15,7 @@ from mcp_elicit_client.cli import messages
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.exceptions import RequestError, UnsafeUrlError
 from mcp_elicit_client.presentation import quoting
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.messages import NOT_JSON
@@ -59,6 +60,12 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     if diagnostic.field is None:
         return diagnostic.message
     return f"{quote_name(diagnostic.field)}: {diagnostic.message}"
+
+
+def explain_refusal(error: RequestError, catalog: MessageCatalog) -> str:
+    """Return why a request is refused, and the option that would allow it."""
+    is_loopback = isinstance(error, UnsafeUrlError) and error.code == "loopback"
+    return f"{error}. {catalog.text(messages.LOOPBACK_HINT)}" if is_loopback else str(error)
 
 
 # --- Errors
@@ -131,10 +138,15 @@ def read_params(name: str) -> object:
         UsageError: If the file cannot be read or is not JSON.
     """
     data = read_file(name)
-    found = parse_json(data, name)
+    found = parse_json(data, source_name(name))
     if isinstance(found, dict) and "message" not in found and isinstance(found.get("params"), dict):
         return found["params"]
     return found
+
+
+def source_name(name: str) -> str:
+    """Return what errors call the file *name*."""
+    return "stdin" if name == "-" else name
 
 
 def read_file(name: str) -> bytes:
@@ -154,9 +166,9 @@ def read_file(name: str) -> bytes:
             with Path(name).open("rb") as file:
                 data = file.read(_MAX_FILE + 1)
     except OSError as error:
-        raise UsageError(messages.CANNOT_READ, path=name, reason=error.strerror) from None
+        raise UsageError(messages.CANNOT_READ, path=source_name(name), reason=error.strerror) from None
     if len(data) > _MAX_FILE:
-        raise UsageError(messages.TOO_LARGE, path=name, max=_MAX_FILE)
+        raise UsageError(messages.TOO_LARGE, path=source_name(name), max=_MAX_FILE)
     return data
 
 

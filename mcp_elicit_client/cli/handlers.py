@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import CommandFailedError, UsageError
@@ -13,9 +12,8 @@ from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.handlers.terminal.handler import USER_INTERFACES, chosen_interface
 from mcp_elicit_client.typing import Handler
-
-_USER_INTERFACES = ("", "interactive", "line", "browser")
 
 
 def wants_browser(options: argparse.Namespace) -> bool:
@@ -25,11 +23,9 @@ def wants_browser(options: argparse.Namespace) -> bool:
     Raises:
         UsageError: If ``MCP_ELICIT_UI`` has an unknown value.
     """
-    choice = os.environ.get("MCP_ELICIT_UI", "").strip().casefold()
-    if choice not in _USER_INTERFACES:
-        raise UsageError(
-            messages.UNKNOWN_UI, variable=f"MCP_ELICIT_UI={choice}", expected=", ".join(_USER_INTERFACES[1:])
-        )
+    choice = chosen_interface()
+    if choice and choice not in USER_INTERFACES:
+        raise UsageError(messages.UNKNOWN_UI, variable=f"MCP_ELICIT_UI={choice}", expected=", ".join(USER_INTERFACES))
     return bool(options.browser) or choice == "browser"
 
 
@@ -57,8 +53,11 @@ def handler_from_options(options: argparse.Namespace) -> Handler:
 
     Raises:
         CommandFailedError: If an extra is missing.
-        UsageError: If ``MCP_ELICIT_UI`` has an unknown value.
+        UsageError: If ``MCP_ELICIT_UI`` has an unknown value, or the options
+            exclude each other.
     """
+    if options.headless and options.browser:
+        raise UsageError(messages.OPTIONS_CONFLICT, first="--headless", second="--browser")
     return HeadlessHandler() if options.headless else interactive_handler(options)
 
 

@@ -39,7 +39,7 @@ REMEMBERED_HINT = Message(
 )
 FORGOTTEN = Message("{count} answer was forgotten.", "{count} answers were forgotten.", "count")
 FORGET_WHICH = Message('Type "/forget all", or "/forget" and a number from 1 to {count}.')
-UNKNOWN_TOOL = Message("Unknown tool.")
+UNKNOWN_TOOL = Message("Unknown tool. Type its name, or its number in the list.")
 ARGUMENTS_NOT_JSON = Message("The arguments are not JSON. Example: {example}")
 ARGUMENTS_NOT_AN_OBJECT = Message("The arguments must be a JSON object.")
 
@@ -92,6 +92,7 @@ THE_SERVER = Message("The server")
 # --- show and lint
 
 NOTE = Message("Note: {text}")
+LOOPBACK_HINT = Message("To allow it, pass --allow-loopback.")
 ALLOWED = Message("{version}: allowed")
 NOT_ALLOWED = Message("{version}: not allowed")
 SEVERITY_ERROR = Message("error")
@@ -119,6 +120,8 @@ VERIFICATION_FAILED = Message(
 VIOLATION = Message("{file}, line {line}: {code}: {text}")
 MORE_VIOLATIONS = Message("... and {count} more")
 NO_LINE_MATCHES = Message("No line matches the key. Either the key is wrong, or the whole log was rewritten.")
+KEY_MISSING = Message("Cannot read {path}: {reason}. Pass the key of the log with --key FILE.")
+NOT_A_LOG = Message("{path} is not an audit log.")
 CHECKPOINT = Message("Checkpoint: {checkpoint}")
 LOST_EVENTS = Message("The log could not be written. Lost events: {count}")
 INVALID_LINE = Message("(invalid line)")

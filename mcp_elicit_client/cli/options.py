@@ -265,6 +265,7 @@ def _add_lint(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("file", metavar="FILE", help=messages.FILE)
     parser.add("--protocol-version", choices=PROTOCOL_VERSIONS, help=messages.PROTOCOL_VERSION)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
+    _add_loopback(parser)
     _add_limits(parser)
 
 
@@ -340,6 +341,10 @@ def _add_check(commands: Any, catalog: MessageCatalog) -> None:
 def _add_handler(parser: _Parser) -> None:
     _add_browser(parser)
     parser.add("--headless", action="store_true", help=messages.HEADLESS)
+    _add_loopback(parser)
+
+
+def _add_loopback(parser: _Parser) -> None:
     parser.add("--allow-loopback", action="store_true", help=messages.ALLOW_LOOPBACK)
 
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import CommandFailedError, describe_diagnostic, read_params, wrap
+from mcp_elicit_client.cli.common import CommandFailedError, describe_diagnostic, explain_refusal, read_params, wrap
 from mcp_elicit_client.cli.handlers import handler_from_options, limits, url_rules
-from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, Server
@@ -97,17 +96,13 @@ def run_lint(options: argparse.Namespace) -> int:
     """Check a request against each protocol version; return the exit status."""
     params = read_params(options.file)
     catalog: MessageCatalog = options.catalog
-    chosen = limits(options)
     versions = [options.protocol_version] if options.protocol_version else PROTOCOL_VERSIONS
-    found = [each for each in lint(params, chosen) if each.protocol_version in versions]
+    found = [each for each in lint(params, limits(options)) if each.protocol_version in versions]
     rejecting = {each.protocol_version for each in found if each.severity == "error"}
     if options.json:
         print(json.dumps([each.model_dump() for each in found], indent=2))
     else:
-        for line in (
-            *_lint_lines(versions, found, rejecting, catalog),
-            *_support_lines(params, found, chosen, catalog),
-        ):
+        for line in (*_lint_lines(versions, found, rejecting, catalog), *_support_lines(params, found, options)):
             print(line)
     return 1 if len(rejecting) == len(versions) else 0
 
@@ -127,14 +122,15 @@ def _finding_line(severity: Severity, path: str, message: str, catalog: MessageC
     return wrap(f"{catalog.text(_SEVERITIES[severity])}: {path or '/'}: {message}", 2, 4)
 
 
-def _support_lines(
-    params: object, found: Sequence[LintMessage], chosen: Limits, catalog: MessageCatalog
-) -> Iterator[str]:
+def _support_lines(params: object, found: Sequence[LintMessage], options: argparse.Namespace) -> Iterator[str]:
     """Yield whether mcp-elicit supports the request, and what is the same in every protocol version."""
+    catalog: MessageCatalog = options.catalog
     try:
-        request = parse_request(params, limits=chosen)
+        request = parse_request(params, limits=limits(options), url_rules=url_rules(options))
     except RequestError as error:
-        yield wrap(catalog.text(messages.REQUEST_REJECTED, reason=str(error).removesuffix(".")), hanging=2)
+        yield wrap(
+            catalog.text(messages.REQUEST_REJECTED, reason=explain_refusal(error, catalog).removesuffix(".")), hanging=2
+        )
         return
     yield catalog.text(messages.REQUEST_SUPPORTED)
     for path, message in dict.fromkeys((each.path, each.message) for each in found if each.severity == "warning"):

@@ -145,7 +145,7 @@ def load_callable(spec: str) -> Any:
     """
     module_name, _, path = spec.partition(":")
     if not module_name or not path:
-        raise LoadError(f"{spec!r} is not MODULE:CALLABLE.")
+        raise LoadError(f"{spec!r} is not MODULE:CALLABLE, such as myhost:callback.")
     try:
         found = functools.reduce(getattr, path.split("."), _import(module_name))
     except AttributeError as error:

@@ -260,6 +260,16 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["audit", "stats", "/usr"], "Cannot read /usr: Is a directory"),
         (["audit", "tail", "."], "Cannot read .: Is a directory"),
         (["audit", "verify", "/"], "Cannot read /: Is a directory"),
+        (
+            ["audit", "verify", __file__],
+            f"Cannot read {__file__}.key: No such file or directory. Pass the key of the log",
+        ),
+        (["audit", "tail", __file__], f"{__file__} is not an audit log."),
+        (["audit", "stats", __file__], f"{__file__} is not an audit log."),
+        (["call", "x", "python", "server.py"], "python server.py. Write -- before the command of a server\n"),
+        (["call", "x", "--headless", "--browser", "--", "y"], "--headless cannot be combined with --browser."),
+        (["demo", "--auto", "--browser"], "--auto cannot be combined with --browser."),
+        (["check", "callback"], "'callback' is not MODULE:CALLABLE, such as myhost:callback."),
         (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
         (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
         (["demo", "--", "x"], "Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`."),
@@ -319,6 +329,23 @@ def test_show_fails_if_no_user_was_asked(run: Any) -> None:
 
     assert (status, json.loads(out)) == (1, {"action": "cancel"})
     assert err == "mcp-elicit: The request was not answered: there is no terminal\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "err"),
+    [([], "mcp-elicit: The request was not answered: there is no terminal\n"), (["--headless"], "")],
+    ids=["no terminal", "headless"],
+)
+def test_call_reports_that_no_user_was_asked(run: Any, words: list[str], err: str) -> None:
+    assert run("call", "book_table", *words, *DEMO) == (0, '{"action": "cancel"}\n', err)
+
+
+def test_the_option_that_allows_a_url_on_this_computer_is_named(run: Any) -> None:
+    asks = {"message": "Sign in", "mode": "url", "url": "http://localhost:8000/", "elicitationId": "1"}
+
+    assert "To allow it, pass --allow-loopback." in run("show", file=asks)[2]
+    assert "To allow it, pass --allow-loopback." in " ".join(run("lint", file=asks)[1].split())
+    assert "mcp-elicit supports this request." in run("lint", "--allow-loopback", file=asks)[1]
 
 
 def test_show_refuses_a_request_that_cannot_be_answered(run: Any) -> None:
@@ -542,6 +569,19 @@ def test_a_closed_output_ends_the_command_silently(words: list[str]) -> None:
     assert err == b""
 
 
+def test_an_output_that_is_closed_while_a_request_is_shown_ends_the_demo_silently() -> None:
+    command = [sys.executable, "-m", "mcp_elicit_client.cli", "demo", "--auto"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        while b"Calling" not in process.stdout.readline():
+            pass
+        process.stdout.close()
+        err = process.stderr.read()
+
+    assert (process.returncode, err) == (1, b"")
+
+
 def test_an_output_that_cannot_be_written_is_an_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(_text: str) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -587,7 +627,7 @@ def test_characters_that_the_output_cannot_encode_are_escaped(words: list[str], 
 def test_standard_input_that_is_closed_is_a_usage_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
 
-    assert run("lint", "-") == (2, "", "mcp-elicit: Cannot read -: Bad file descriptor\n")
+    assert run("lint", "-") == (2, "", "mcp-elicit: Cannot read stdin: Bad file descriptor\n")
 
 
 def test_log_lines_are_sanitized() -> None:
