@@ -237,7 +237,11 @@ class ElicitationRegistry(NormalizedHandler):
     async def _select(self, request: Request, /) -> Answer:
         handler = self._handler_for(request)
         if handler is None:
-            _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)
+            _logger.warning(
+                "no handler for a %s request of server %r. Register one with `on_elicitation`.",
+                request.mode,
+                request.server.name,
+            )
             return await no_handler(request)
         return await handler(request)
 
