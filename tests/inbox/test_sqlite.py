@@ -264,19 +264,21 @@ async def test_an_answer_arrives_although_the_worker_cannot_write(sqlite: Stores
 async def test_an_answer_that_cannot_be_read_neither_stops_the_others_nor_ends_the_lease(sqlite: Stores) -> None:
     store, other = sqlite(lease_ttl=3), Inbox(sqlite())
     inbox = Inbox(store)
-    async with asking(inbox), asking(inbox) as asked:
-        damaged, entry = await pending(other, count=2)
-        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
-            damage = "UPDATE requests SET state = 'answered', action = 'x', updated_at = 'never' WHERE id = ?"
-            connection.execute(damage, [damaged.id])
-        renewed = _lease_end(sqlite)
+    async with asking(inbox):
+        (damaged,) = await pending(other)
+        async with asking(inbox) as asked:
+            _, entry = await pending(other, count=2)
+            with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
+                damage = "UPDATE requests SET state = 'answered', action = 'x', updated_at = 'never' WHERE id = ?"
+                connection.execute(damage, [damaged.id])
+            renewed = _lease_end(sqlite)
 
-        async def is_renewed_twice() -> bool:
-            return _lease_end(sqlite) > renewed + 0.3
+            async def is_renewed_again() -> bool:
+                return _lease_end(sqlite) > renewed + 0.3
 
-        await until(is_renewed_twice)
-        await other.answer("ann", entry.id, "accept", {"a": "x"})
-        assert (await asked.result()).content == {"a": "x"}
+            await until(is_renewed_again)
+            await other.answer("ann", entry.id, "accept", {"a": "x"})
+            assert (await asked.result()).content == {"a": "x"}
 
 
 def _lease_end(sqlite: Stores) -> float:
