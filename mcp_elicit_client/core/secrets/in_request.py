@@ -212,6 +212,8 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: b
 
 def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
     """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
+    if not signs:  # most fields have no description
+        return
     table = load_rules()
     around = table.contexts
     for rule in rules:
