@@ -178,6 +178,18 @@ async def test_a_default_is_shown_in_the_dialog(bot: Bot) -> None:
     assert (await bot.answer()).content == {"guests": 2}
 
 
+@pytest.mark.parametrize("default", [True, False])
+async def test_yes_is_selected_only_if_the_user_selected_it(bot: Bot, default: bool) -> None:
+    request = form({"agree": {"type": "boolean", "default": default}, "name": {"type": "string", "pattern": "^A"}})
+    await bot.asks(request)
+    view = await bot.open()
+    selected = view["blocks"][1]["element"].get("initial_option", {"text": {"text": None}})["text"]["text"]
+    assert selected == (None if default else "No")
+
+    assert await bot.submit(view, "Yes", "x") != {}
+    assert (await bot.open())["blocks"][1]["element"]["initial_option"]["text"]["text"] == "Yes"
+
+
 async def test_a_dialog_that_opens_too_late_becomes_a_conversation(bot: Bot) -> None:
     bot.api.late = True
     await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}))

@@ -124,8 +124,8 @@ def _hint(field: Field, catalog: MessageCatalog) -> str:
 
 def _initial(conversation: FormConversation, field: Field, limits: DialogLimits, context: InputContext) -> DialogValue:
     value = conversation.present_value(field)
-    if value is OMITTED:
-        return None
+    if value is OMITTED or (isinstance(field, BooleanField) and value and conversation.is_suggested(field)):
+        return None  # never preselect "yes": only an explicit choice counts as consent
     if option_values(field):
         keys = [json_key(each) for each in option_values(field)]
         values = value if isinstance(field, MultiChoiceField) else [value]

@@ -179,6 +179,10 @@ class FormConversation:
         """Return what the user has entered for *field*, or its default value; `OMITTED` without either."""
         return self._answers.present_value(field)
 
+    def is_suggested(self, field: Field) -> bool:
+        """Return True if `present_value` of *field* is its default value, which the user has not entered."""
+        return self._answers.present(field) == "suggested"
+
     # --- Continued in another process
 
     def save(self) -> dict[str, Any]:
