@@ -312,6 +312,19 @@ class Waker:
         """Return True if the event loop was closed, so that the task never runs again.  Trio ends its tasks first."""
         return self._loop is not None and self._loop.is_closed()
 
+    def is_stopped(self) -> bool:
+        """
+        Return True if the event loop was stopped, or closed.
+
+        It may go on later, but not before the one that runs here now has ended:
+        a thread runs one event loop at a time.  Of other threads, this is
+        not known.
+        """
+        if self._loop is None or threading.get_ident() != self._thread:
+            return self.is_abandoned()
+        running = asyncio._get_running_loop()  # noqa: SLF001 -- without the error
+        return running is not self._loop and (running is not None or is_trio())
+
     def wake(self) -> bool:
         """Wake the task that waits, now or later.  Return False if its event loop has ended: no task waits any more."""
         try:

@@ -202,7 +202,7 @@ class Permissions:
         rule = Rule(server=server, mode=mode, tool=tool, user=user, permission=permission)
         with self._lock:
             self._unsaved[_key(rule)] = rule
-            self._rules |= self._unsaved
+            self._rules = self._rules | self._unsaved  # another one: the other may be read in another thread
             self._write()
             if self._unsaved.get(_key(rule)) is rule:
                 raise PermissionsFileError(f"{self._path} cannot contain a name that is not valid Unicode.")
@@ -220,9 +220,11 @@ class Permissions:
         except OSError as error:
             raise PermissionsFileError(f"Cannot read {self._path}: {error.strerror}.") from None
         if _version(found) != self._read_at:
-            self._read()
+            with self._lock:
+                self._read()
 
     def _read(self) -> None:
+        """Read the file.  Call it with the lock: a rule that another thread writes meanwhile would be lost."""
         assert self._path is not None
         rules, self._read_at = _read(self._path)
         self._rules = {_key(rule): rule for rule in rules} | self._unsaved

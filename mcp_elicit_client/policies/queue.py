@@ -142,7 +142,7 @@ class _FairQueues:
         turn = Waker()
         with self._lock:
             queue = self._queues.get(user)
-            if queue is not None and queue.shown.is_abandoned():
+            if queue is not None and queue.shown.is_stopped():
                 self._show_next(user, queue)
                 queue = self._queues.get(user)
             if queue is None:
@@ -173,5 +173,6 @@ class _FairQueues:
                 del self._queues[user]
                 return
             queue.shown = following
-            if following.wake():
+            # In an event loop that was stopped, the request is shown when that goes on.  Others do not wait for that.
+            if following.wake() and not following.is_stopped():
                 return

@@ -7,8 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import anyio.to_thread
@@ -76,8 +75,9 @@ def cooldown_after_declines(
     Cancel the requests of a server to a user for some time after repeated declines, and block it after more.
 
     Only declines of the user count.  An accept of the user resets the count if
-    it is sent.  Chrome does the same with permissions: a week without
-    requests after three dismissals.
+    it is sent.  In a program with many users, declines may be forgotten after
+    a day, unless the server is blocked.  Chrome does the same with
+    permissions: a week without requests after three dismissals.
 
     Args:
         declines: The number of consecutive declines that start the cooldown.
@@ -94,11 +94,10 @@ def cooldown_after_declines(
     check_seconds("seconds", seconds)
     check_int("block_after", block_after, 1)
     check_sync("clock", clock)
-    counts: dict[UserAndServer, _DeclineCount] = {}
+    counts = _DeclineCounts(declines, seconds, block_after, clock)
 
     def refuse(request: Request) -> Answer | None:
-        count = counts.get(user_and_server_of(request))
-        reason = count.refusal(clock(), block_after) if count else ""
+        reason = counts.refusal(user_and_server_of(request))
         return Answer.cancel(by="policy", policy=COOLDOWN, reason=reason) if reason else None
 
     async def cool_down(request: Request, ask: NormalizedHandler) -> Answer:
@@ -112,26 +111,69 @@ def cooldown_after_declines(
         if answer.action == "accept" and key in counts:
             checked = await check_answer_async(request, answer, limits_of(request))
             if checked.action == "accept":
-                counts.pop(key, None)
+                counts.reset(key)
         elif answer.action == "decline":
-            count = counts.setdefault(key, _DeclineCount())
-            count.declines += 1
-            if count.declines >= declines:
-                count.ends_at = clock() + seconds
+            counts.add(key)
         return answer
 
     return lambda handler: apply_policy(handler, cool_down, limits_asking=True, refuse=refuse)
 
 
-@dataclass
-class _DeclineCount:
-    declines: int = 0
-    ends_at: float = float("-inf")
+class _DeclineCount(NamedTuple):
+    declines: int
+    last_at: float
 
-    def refusal(self, now: float, block_after: int) -> str:
-        if self.declines >= block_after:
+
+class _DeclineCounts:
+    """The consecutive declines of each user to each server.  Threads may share them."""
+
+    def __init__(self, declines: int, seconds: float, block_after: int, clock: Callable[[], float]) -> None:
+        self._declines = declines
+        self._seconds = seconds
+        self._block_after = block_after
+        self._clock = clock
+        self._counts: dict[UserAndServer, _DeclineCount] = {}
+        self._sweep_at = _FIRST_SWEEP
+        self._lock = threading.Lock()
+
+    def __contains__(self, key: UserAndServer) -> bool:
+        return key in self._counts
+
+    def refusal(self, key: UserAndServer) -> str:
+        """Return why a request is refused; empty if it is not."""
+        count = self._counts.get(key)
+        if count is None:
+            return ""
+        if count.declines >= self._block_after:
             return "the user declined too often; the server is blocked"
-        return "the user declined repeatedly; the server has to wait" if now < self.ends_at else ""
+        is_cooling = count.declines >= self._declines and self._clock() < count.last_at + self._seconds
+        return "the user declined repeatedly; the server has to wait" if is_cooling else ""
+
+    def add(self, key: UserAndServer) -> None:
+        """Count one decline."""
+        now = self._clock()
+        with self._lock:
+            if key not in self._counts:
+                self._sweep(now)
+            before = self._counts.get(key)
+            self._counts[key] = _DeclineCount(1 if before is None else before.declines + 1, now)
+
+    def reset(self, key: UserAndServer) -> None:
+        """Forget the declines."""
+        with self._lock:
+            self._counts.pop(key, None)
+
+    def _sweep(self, now: float) -> None:
+        """If there are many counts, forget old ones of servers that are not blocked."""
+        if len(self._counts) < self._sweep_at:
+            return
+        oldest = now - max(self._seconds, _MAX_AGE)
+        self._counts = {
+            key: count
+            for key, count in self._counts.items()
+            if count.declines >= self._block_after or count.last_at > oldest
+        }
+        self._sweep_at = 2 * len(self._counts) + _FIRST_SWEEP
 
 
 _Key: TypeAlias = UserAndServer | str
@@ -282,5 +324,8 @@ def _locks() -> _Locks:
 
 
 _FIRST_SWEEP = 1_000
+_MAX_AGE = 86_400.0
+"""Seconds for which a decline counts at least: a day."""
+
 _LIMIT_REACHED = "the server reached its rate limit"
 _SERVER_LIMIT_REACHED = "the server reached its rate limit for all users"

@@ -48,6 +48,7 @@ from mcp_elicit_client.policies import (
     rate_limit,
     recommended,
 )
+from mcp_elicit_client.policies import permissions as permissions_module
 from mcp_elicit_client.policies.impersonation import skeleton
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, cases, form_params, free_port, read_line, skip_or_fail
@@ -326,6 +327,30 @@ def test_a_change_of_another_process_is_detected(tmp_path: Path) -> None:
     here.set("block", server="other")
     assert there._permission_for(request(server="other")) == "block"
     assert len(list(Permissions(path))) == 2
+
+
+async def test_a_rule_that_is_set_while_another_thread_reads_the_file_applies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, threads = tmp_path / "permissions.json", list[threading.Thread]()
+    permissions, others = Permissions(path), Permissions(path)
+    others.set("ask", server="mail")
+
+    class Rules(list[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            if not threads:
+                threads.append(threading.Thread(target=permissions.set, args=["block"], kwargs={"server": "odd"}))
+                threads[0].start()
+                threads[0].join(0.1)  # it is done by then, unless it waits
+            return super().__iter__()
+
+    read = permissions_module._read
+    monkeypatch.setattr(permissions_module, "_read", lambda path: (Rules(read(path)[0]), read(path)[1]))
+    handler = permissions.policy(answering(YES))
+    await handler(request())
+    threads[0].join()
+
+    assert (await handler(request(server="odd"))).action == "cancel"
 
 
 def test_writes_are_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -742,6 +767,40 @@ async def test_a_shown_request_whose_event_loop_was_closed_gives_up_its_turn() -
     assert len(asked.requests) == 2
     abandoned.clear()
     gc.collect()
+
+
+def test_requests_in_an_event_loop_that_was_stopped_keep_no_other_waiting() -> None:
+    shown: list[str] = []
+
+    async def user(asked: Request) -> Answer:
+        shown.append(asked.server.name)
+        if asked.server.name in ("shown", "queued"):
+            await may_answer.wait()
+        return YES
+
+    handler: Any = one_at_a_time()(user)
+
+    async def ask(server: str) -> Answer:
+        with anyio.fail_after(60):
+            answer: Answer = await handler(request(server=server))
+            return answer
+
+    async def work_for_a_moment() -> None:
+        for _ in range(9):
+            await asyncio.sleep(0)
+
+    may_answer = asyncio.Event()
+    loop = asyncio.new_event_loop()
+    tasks = [loop.create_task(ask(server)) for server in ("shown", "queued")]
+    loop.run_until_complete(work_for_a_moment())  # then it is stopped, as by Ctrl+C
+    answers = [asyncio.run(ask("other")), asyncio.run(ask("another"))]
+    may_answer.set()
+    answers += [loop.run_until_complete(task) for task in tasks]
+    loop.close()
+
+    assert [answer.action for answer in answers] == ["accept"] * 4
+    assert shown == ["shown", "other", "another", "queued"]
+    assert asyncio.run(ask("last")).action == "accept"
 
 
 @pytest.mark.parametrize(

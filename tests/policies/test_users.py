@@ -99,17 +99,21 @@ async def test_the_clock_of_the_computer_does_not_change_the_rate_limit(monkeypa
     assert actions == ["accept", "accept", "cancel", "accept", "accept", "cancel"]
 
 
-async def test_old_requests_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("policy", "interval"), [("rate", 0.01), ("cooldown", 300)])
+async def test_old_requests_do_not_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch, policy: str, interval: float
+) -> None:
     import tracemalloc
 
     monotonic = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: monotonic[0])
-    handler: Any = rate_limit(["2/second"])(_forget)
+    make = rate_limit(["2/second"]) if policy == "rate" else cooldown_after_declines(clock=lambda: monotonic[0])
+    handler: Any = make(_decline)
     asked = request()
 
     async def use(first: int) -> int:
         for number in range(first, first + 3_000):
-            monotonic[0] += 0.01
+            monotonic[0] += interval
             await handler(asked.model_copy(update={"user": f"user {number}"}))
         return tracemalloc.get_traced_memory()[0]
 
@@ -120,8 +124,21 @@ async def test_old_requests_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPat
     assert sizes[2] - sizes[1] < 300_000
 
 
-async def _forget(_request: Request) -> Answer:
-    return YES
+async def test_a_block_after_declines_is_not_forgotten_among_many_users() -> None:
+    now = [0.0]
+    handler: Any = cooldown_after_declines(seconds=1, clock=lambda: now[0])(_decline)
+    for _ in range(5):
+        await handler(request("ann"))
+        now[0] += 10
+    for number in range(9_000):
+        now[0] += 300
+        await handler(request(f"user {number}"))
+
+    assert [(await handler(request(user))).by for user in ("ann", "bob")] == ["policy", "user"]
+
+
+async def _decline(_request: Request) -> Answer:
+    return NO
 
 
 async def test_users_do_not_wait_for_each_other() -> None:
