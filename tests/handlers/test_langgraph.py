@@ -194,12 +194,14 @@ class Named:
 
 
 @pytest.mark.rounds
-async def test_a_stored_result_is_not_used_for_another_server() -> None:
+@pytest.mark.parametrize("servers", [[("mail", None), ("files", None)], [("mail", "ann's"), ("mail", "bob's")]])
+async def test_a_stored_result_is_not_used_for_another_server(servers: Any) -> None:
     ask = InterruptHandler()
-    servers = iter(["mail", "files"])
+    called = iter(servers)
 
     async def call(_state: State) -> State:
-        result = await durable(Named(next(servers))).call_tool("who", {})
+        reported, server = next(called)
+        result = await durable(Named(reported), server).call_tool("who", {})
         await ask(parse_request({"message": "m"}, server="mail", protocol_version="2026-07-28"))
         return {"told": result.content[0].text}
 

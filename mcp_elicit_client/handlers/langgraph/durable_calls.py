@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.exceptions import CallError
 
 
-def durable(client: Any) -> Any:
+def durable(client: Any, server: str | None = None) -> Any:
     """
     Return *client* so that a node does not repeat completed rounds of tool calls when it is resumed.
 
@@ -23,17 +25,23 @@ def durable(client: Any) -> Any:
     Args:
         client: A ``ClientSession`` or ``Client`` of the SDK, for
             ``Caller.call_tool`` in a node made by `InterruptHandler`.
+        server: The name that the host application gave the server.  Pass it
+            if a node calls several servers: they may report the same name,
+            and the result of one must not be used for another.
 
     Raises:
+        TypeError: If *server* is not a name.
         CallError: Raised by the call, if the node makes another call than
             before, or if the result cannot be stored.
     """
-    return _DurableClient(getattr(client, "session", client))
+    check_type("server", server, str, NoneType)
+    return _DurableClient(getattr(client, "session", client), server)
 
 
 class _DurableClient:
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, server: str | None) -> None:
         self._session = session
+        self._server = server
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
@@ -46,7 +54,7 @@ class _DurableClient:
         from langgraph.func import task
 
         server = getattr(getattr(self._session, "server_info", None), "name", None)
-        digest = _digest(server, name, arguments, options.get("request_state"))
+        digest = _digest([self._server, server], name, arguments, options.get("request_state"))
 
         async def tool_call() -> dict[str, Any]:
             result = await self._session.call_tool(name, arguments, **options)
@@ -65,5 +73,5 @@ class _DurableClient:
         return getattr(mcp.types, stored["kind"]).model_validate(stored["wire"])
 
 
-def _digest(server: str | None, name: str, arguments: Mapping[str, Any] | None, state: str | None) -> str:
+def _digest(server: Sequence[str | None], name: str, arguments: Mapping[str, Any] | None, state: str | None) -> str:
     return hashlib.sha256(json.dumps([server, name, arguments, state], default=str).encode()).hexdigest()
