@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
+import gc
 import io
 import os
 import struct
@@ -292,3 +294,38 @@ async def test_input_stays_hidden_after_the_process_was_stopped_and_continued(hi
     finally:
         os.close(slave)
         os.close(master)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the task that was abandoned
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_request_in_an_event_loop_that_has_ended_gives_up_the_terminal(is_closed: bool) -> None:
+    turns, used = this_terminal._TerminalQueue(), list[str]()
+
+    async def use(name: str, may_end: asyncio.Event | None = None) -> None:
+        with anyio.fail_after(60):
+            async with turns.turn():
+                used.append(name)
+                if may_end is not None:
+                    await may_end.wait()
+
+    may_end = asyncio.Event()
+    loop = asyncio.new_event_loop()
+    tasks = [loop.create_task(use(name, may_end)) for name in ("shown", "waiting")]
+    loop.run_until_complete(asyncio.sleep(0.1))
+    if is_closed:
+        for task in tasks:
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+        loop.close()
+
+    asyncio.run(use("other"))
+
+    assert used == ["shown", "other"]
+    if not is_closed:
+        may_end.set()
+        loop.run_until_complete(asyncio.gather(*tasks))
+        loop.close()
+        assert used == ["shown", "other", "waiting"]
+    asyncio.run(use("last"))
+    assert used[-1] == "last"
+    tasks.clear()
+    gc.collect()

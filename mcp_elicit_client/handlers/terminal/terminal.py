@@ -7,10 +7,11 @@ import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 
+from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.handlers.terminal.console import TerminalConsole, output_terminal
 from mcp_elicit_client.handlers.terminal.host_application import suspended_host
 
@@ -25,20 +26,29 @@ class _TerminalQueue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[object] = deque()
+        self._waiting: deque[Waker] = deque()  # of which nothing is used but whether the event loop was stopped
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        ticket = object()
+        ticket = Waker()
         with self._lock:
             self._waiting.append(ticket)
         try:
-            while self._waiting[0] is not ticket:  # noqa: ASYNC110 -- no event spans event loops
+            while not self._is_first(ticket):  # noqa: ASYNC110 -- no event spans event loops
                 await anyio.sleep(_POLL)
             yield
         finally:
-            with self._lock:
+            with self._lock, suppress(ValueError):
                 self._waiting.remove(ticket)
+
+    def _is_first(self, ticket: Waker) -> bool:
+        """Return True if it is the turn of *ticket*.  Those whose event loop was stopped lose theirs."""
+        with self._lock:
+            if ticket not in self._waiting:
+                self._waiting.append(ticket)
+            while self._waiting[0].is_stopped():
+                self._waiting.popleft()
+            return self._waiting[0] is ticket
 
 
 _turns = _TerminalQueue()
