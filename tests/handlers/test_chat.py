@@ -196,3 +196,29 @@ def test_a_break_in_a_long_text_lets_no_markup_take_effect(text: str, limit: int
     assert [escaped(each) for each in plain] == pieces
     assert "".join("".join(plain).split()) == "".join(text.split())
     assert all(0 < length(each) < limit for each in pieces)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        form_params({"properties": {"a": {"type": "string"}}}, "word " * 700),
+        form_params({"properties": {"a": {"enum": [f"{number}{'o' * 190}" for number in range(20)]}}}),
+        form_params({"properties": {"a": {"type": "boolean"}, "b": {"type": "string", "description": "*" * 1_000}}}),
+        form_params({"properties": {f"{'t' * 90}{number}": {"type": "boolean"} for number in range(20)}}),
+        {"mode": "url", "message": "m", "url": f"https://a.example/{'x' * 2_000}", "elicitationId": "1"},
+    ],
+    ids=["message", "options", "help", "titles", "url"],
+)
+async def test_a_request_that_takes_too_many_messages_is_cancelled_before_any_is_sent(params: Any) -> None:
+    chat = Chat()
+    chat.limits = ChatLimits(max_text=300, max_buttons=20, max_label=20, max_input=100, escape=escaped)
+    request = parse_request(params, server="mail", user="ann")
+
+    with anyio.fail_after(30):
+        answer = await ChatHandler(chat)(request)
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert "longer than the chat can show" in answer.reason
+    assert [message.text for message in chat.messages.values()] == [
+        "A request from mail cannot be shown here. It was cancelled."
+    ]

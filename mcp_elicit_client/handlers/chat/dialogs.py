@@ -9,7 +9,7 @@ from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.handlers.chat.platform import ChatLimits, Dialog, DialogField, DialogLimits, DialogValue
 from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import FormConversation, HostText, Part, ServerText
 from mcp_elicit_client.presentation.conversation.options import option_values
 from mcp_elicit_client.presentation.descriptions import describe_field, option_labels, title_line
@@ -23,17 +23,35 @@ def reason_not_shown(request: Request, limits: ChatLimits) -> str:
     """Return why the chat cannot show *request* at all; empty if it can."""
     if any(each.code == "sensitive_data" for each in request.diagnostics):
         return "the request asks for sensitive data, which is never asked for in a chat"
+    room = limits.max_text * limits.max_messages
+    introduction = _size(limits, request.message)
     if isinstance(request, UrlRequest):
-        return ""
+        is_too_long = introduction + length(request.target.url) > room
+        return "the request is longer than the chat can show" if is_too_long else ""
     fields = request.form.fields
     if any(each.is_hidden for each in fields):
         return "a field asks for sensitive data, which is never asked for in a chat"
     longest = limits.dialog.max_input if limits.dialog else limits.max_input
     if any(isinstance(each, TextField) and (each.min_length or 0) > longest for each in fields):
         return "a field needs more text than the chat can send"
-    if sum(length(each.title) for each in fields) > limits.max_text * limits.max_messages:
+    first, *others = [_question_size(limits, each) for each in fields] or [0]
+    review = sum(_size(limits, each.title) for each in fields)
+    if max(introduction + first, review, *others) > room:
         return "the form is longer than the chat can show"
     return ""
+
+
+def _size(limits: ChatLimits, *texts: str) -> int:
+    return sum(length(limits.escape(each)) + 1 for each in texts)
+
+
+def _question_size(limits: ChatLimits, field: Field) -> int:
+    """Return how much text the question for *field* has: its title and help, and the options that fit on no button."""
+    labels = option_labels(field, ENGLISH)
+    if all(length(quoted(each)) <= limits.max_label for each in labels):
+        labels = []
+    longest = sorted((_size(limits, each) for each in labels), reverse=True)[: limits.max_options]
+    return _size(limits, field.title, field.description) + sum(longest)
 
 
 def fits_dialog(request: Request, limits: ChatLimits, catalog: MessageCatalog) -> bool:

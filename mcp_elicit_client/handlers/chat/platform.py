@@ -67,7 +67,9 @@ class ChatLimits:
         max_data: The bytes of the data of a button: at least 64.
         max_options: The options that are offered at a time.
         max_input: The characters that a user can send.
-        max_messages: The messages that one question may take.
+        max_messages: The messages that one question may take.  A request
+            with a longer question is not shown.  Only a review of long
+            answers may take more.
         max_url: The characters of a URL that a button can open; 0 if none
             can.
         dialog: The dialogs, if the chat has them.  Otherwise users reply with
