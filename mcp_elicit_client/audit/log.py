@@ -189,10 +189,14 @@ class AuditLog:
 
     def _recover(self) -> None:
         """Write how many events were lost.  This also shows that the log can be written again."""
-        self._writer.append(self._encoder.recovery_event(self._lost, self._clock()))
-        _logger.error("the audit log %s can be written again; %d events were lost", self._writer.path, self._lost)
+        lost, self._lost = self._lost, 0  # another thread may do this at the same time, and reports none
+        try:
+            self._writer.append(self._encoder.recovery_event(lost, self._clock()))
+        except Exception:
+            self._lost += lost
+            raise
+        _logger.error("the audit log %s can be written again; %d events were lost", self._writer.path, lost)
         self._is_failing = False
-        self._lost = 0
         self._writer.lock_timeout = LOCK_TIMEOUT
 
     def _fail(self, error: Exception) -> None:

@@ -1400,6 +1400,33 @@ ask(log)
     assert [event["lost"] for event in events_of(path) if event["event"] == "recovery"] == [3]
 
 
+def test_threads_that_recover_at_the_same_time_count_each_lost_event_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = write(path, 1)
+    with monkeypatch.context() as full:
+        full.setattr(writer, "write_all", lambda *_: os.write(-1, b""))
+        ask(log)
+        ask(log)
+    append, both = log._writer.append, threading.Barrier(2)
+
+    def append_together(event: bytes) -> Checkpoint:
+        if b'"recovery"' in event:
+            both.wait(60)
+        return append(event)
+
+    monkeypatch.setattr(log._writer, "append", append_together)
+    threads = [threading.Thread(target=ask, args=[log]) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert sum(event.get("lost", 0) for event in events(path)) == 2
+    assert [event["event"] for event in events(path)].count("question") == 3
+    assert verify(path, KEY)
+
+
 @pytest.mark.parametrize("backup_count", [0, 3])
 @pytest.mark.parametrize("room", [200, 400])
 def test_a_disk_that_is_full_after_a_rotation_leaves_a_valid_log(path: Path, room: int, backup_count: int) -> None:
