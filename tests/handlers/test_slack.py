@@ -373,8 +373,10 @@ async def test_a_request_whose_message_was_deleted_is_withdrawn(bot: Bot) -> Non
     assert not bot.api.messages
 
 
-async def test_a_limit_of_the_rate_is_waited_for(bot: Bot) -> None:
-    bot.api.limited = 2
+@pytest.mark.parametrize("retry_after", ["0", "Wed, 25 Nov 2026 07:28:00 GMT", "", "nan"])
+async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, retry_after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slack_handler, "_RETRY_AFTER", 0.0)
+    bot.api.limited, bot.api.retry_after = 2, retry_after
     await bot.asks(form(YES_NO))
     await bot.press("Yes")
 

@@ -62,6 +62,7 @@ class FakeSlack:
 
     Attributes:
         limited: The number of calls that are refused with 429.
+        retry_after: When to try again, as the refusal says.
         refused: The error of every message, such as ``missing_scope``.
         unreachable: A proxy answers each call in place of Slack: with
         ``text/plain`` or ``application/json``, but no JSON.
@@ -75,6 +76,7 @@ class FakeSlack:
     notes: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     limited: int = 0
+    retry_after: str = "0"
     refused: str = ""
     unreachable: str = ""
     late: bool = False
@@ -108,7 +110,9 @@ class FakeSlack:
             return web.Response(status=503, text="upstream connect error", content_type=self.unreachable)
         if self.limited and method not in ("auth.test", "apps.connections.open"):
             self.limited -= 1
-            return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": "0"})
+            return web.json_response(
+                {"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": self.retry_after}
+            )
         try:
             return web.json_response({"ok": True, **self._call(method, given)})
         except InvalidError as error:

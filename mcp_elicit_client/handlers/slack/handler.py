@@ -31,6 +31,10 @@ _ACK_TIMEOUT = 2.0
 """Seconds for what follows a dialog.  After 3 seconds, Slack reports an error, and the user sends the dialog again."""
 
 
+_RETRY_AFTER = 1.0
+"""Seconds to wait if Slack asks for that, and does not say how long."""
+
+
 class SlackHandler(ChatHandler):
     """
     Asks users in direct messages, or in messages that only they see.
@@ -139,10 +143,17 @@ def _chat_errors() -> Iterator[None]:
         data = getattr(response, "data", None)
         reason = data.get("error") if isinstance(data, dict) else None
         is_limited = getattr(response, "status_code", None) == 429
-        seconds = float(response.headers.get("Retry-After", 1)) if is_limited else None
-        raise ChatError(f"Slack: {reason or 'no reason'}", seconds) from error
+        raise ChatError(
+            f"Slack: {reason or 'no reason'}", _seconds(response.headers) if is_limited else None
+        ) from error
     except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}") from error
+
+
+def _seconds(headers: Mapping[str, str]) -> float:
+    """Return the seconds to wait.  What is between the bot and Slack may write a date, or something else."""
+    after = headers.get("Retry-After", "")
+    return float(after) if after.isdecimal() else _RETRY_AFTER
 
 
 @contextmanager
