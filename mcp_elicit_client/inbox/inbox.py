@@ -118,6 +118,8 @@ class Inbox:
                     break
             answer = self._codec.decode_answer(stored, resolution)
             is_closed = True
+            if resolution.state == "expired":
+                await self._delete_drafts(owner, progress_key(stored.id))
         finally:
             waiters.remove(stored.id)
             await self._clean_up(stored, is_closed=is_closed)
@@ -276,15 +278,16 @@ class Inbox:
                 owner.
             InboxError: If the store cannot be used.
         """
-        await self._keep(owner, self._codec.draft_key(await self._find(owner, entry_id)), draft)
+        key = self._codec.draft_key(await self._find(owner, entry_id))
+        await self._keep(owner, key, draft, self._store.clock() + DRAFT_TTL)
 
     async def get_draft(self, owner: str, entry_id: str) -> dict[str, Any] | None:
         """Return the draft for a request of *owner*, or None.  Raises as `save_draft`."""
         return await self._kept(owner, self._codec.draft_key(await self._find(owner, entry_id)))
 
-    async def _keep(self, owner: str, key: str, draft: Mapping[str, Any] | None) -> None:
+    async def _keep(self, owner: str, key: str, draft: Mapping[str, Any] | None, until: float) -> None:
         text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft))
-        await self._store.save_draft(owner, key, text, self._store.clock() + DRAFT_TTL)
+        await self._store.save_draft(owner, key, text, until)
 
     async def _kept(self, owner: str, key: str) -> dict[str, Any] | None:
         text = await self._store.get_draft(owner, key)
@@ -314,6 +317,7 @@ class Inbox:
         """
         by = owner if withdrawn_by is None else withdrawn_by
         await self._resolve(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
+        await self._delete_drafts(owner, progress_key(entry_id))
 
     async def record(self, owner: str, notice: Notice) -> None:
         """
@@ -443,20 +447,20 @@ async def list_all(inbox: Inbox, owner: str) -> list[Entry]:
 
 async def save_progress(inbox: Inbox, owner: str, entry_id: str, progress: Mapping[str, Any] | None) -> None:
     """
-    Keep how far a user interface is with one request, for an hour; None to delete that.
+    Keep how far a user interface is with one request, as long as that can be answered; None to delete that.
 
     Unlike a draft, it belongs to no other request: processes that answer
-    requests which are the same do not overwrite each other's.  An answer
-    deletes it.
+    requests which are the same do not overwrite each other's.  An answer and
+    `Inbox.withdraw` delete it.
 
     Raises:
         EntryNotFoundError: If there is no such request, or it has another
             owner.
         InboxError: If the store cannot be used.
     """
-    if progress is not None:
-        await inbox.get(owner, entry_id)
-    await inbox._keep(owner, progress_key(entry_id), progress)  # noqa: SLF001 -- host applications have no use for it
+    until = 0.0 if progress is None else (await inbox.get(owner, entry_id)).max_expires_at.timestamp()
+    key = progress_key(entry_id)
+    await inbox._keep(owner, key, progress, until)  # noqa: SLF001 -- host applications have no use for it
 
 
 async def get_progress(inbox: Inbox, owner: str, entry_id: str) -> dict[str, Any] | None:

@@ -142,6 +142,28 @@ async def test_an_answer_leaves_the_conversation_about_the_same_request_in_anoth
         assert await get_progress(ask._inbox, "ann", entry_id) is None
 
 
+async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> None:
+    now = [1_800_000_000.0]
+    store, chat = MemoryStore(clock=lambda: now[0]), Chat()
+    inbox = Inbox(store, answer_timeout=30_000)
+    ask, answers = ChatHandler(chat, inbox=inbox), list[Answer]()
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            ids = [await announced(group, inbox, ask, form("ab"), answers) for _ in range(3)]
+            for message_id in "123":
+                await ask.press("ann", chat.button("“x”", message_id).data)
+            now[0] += 20_000
+            await ask.press("ann", chat.button("“y”", "1").data)
+            await ask.press("ann", chat.button("Send", "1").data)
+            await inbox.withdraw("ann", ids[1])
+            now[0] += 20_000
+            group.start_soon(inbox.list, "ann")  # which notices what has expired
+
+    assert answers[0].content == {"a": "x", "b": "y"}
+    assert [each.action for each in answers] == ["accept", "cancel", "cancel"]
+    assert [await get_progress(inbox, "ann", each) for each in ids] == [None] * 3
+
+
 async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_presses_at_once() -> None:
     store, chat = MemoryStore(), Chat()
     stores = first, second = OtherProcess(store), OtherProcess(store)
