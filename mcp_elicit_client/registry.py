@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, overload
@@ -115,7 +116,8 @@ class ElicitationRegistry(NormalizedHandler):
     The most specific route wins: server first, then predicate, then mode.
     Among equally specific predicates the first registered wins.  The limits
     and URL rules apply however the registry is wrapped in policies.  If it is
-    registered in another registry, the stricter ones of both apply.
+    registered in another registry, the stricter ones of both apply.  Handlers
+    may be registered at any time, in any thread.
 
     Args:
         limits: Maximum sizes and counts.
@@ -142,6 +144,7 @@ class ElicitationRegistry(NormalizedHandler):
         self.request_options: RequestOptions = options
         self._handlers: dict[Route, NormalizedHandler] = {}
         self._ranked: list[Route] = []
+        self._lock = threading.Lock()
 
     @overload
     def on_elicitation(self, handler: H, /) -> H: ...
@@ -202,19 +205,21 @@ class ElicitationRegistry(NormalizedHandler):
         route = Route(mode, server, when)
 
         def register(handler: H) -> H:
-            if route in self._handlers:
-                raise RegistrationError(
-                    f"A handler is already registered for {route}. "
-                    "Add a `when=` predicate, or register only one of them."
-                )
             normalized = register_handler(handler)
             try:
                 if normalized.held_options is not None:
                     check_inner_options(self.request_options, normalized.held_options)
             except ValueError as error:
                 raise RegistrationError(str(error)) from None
-            self._handlers[route] = normalized
-            self._ranked = sorted(self._handlers, key=_rank, reverse=True)
+            with self._lock:
+                if route in self._handlers:
+                    raise RegistrationError(
+                        f"A handler is already registered for {route}. "
+                        "Add a `when=` predicate, or register only one of them."
+                    )
+                # Another one: the other may be read in another thread.
+                self._handlers = {**self._handlers, route: normalized}
+                self._ranked = sorted(self._handlers, key=_rank, reverse=True)
             return handler
 
         return register if handler is None else register(handler)

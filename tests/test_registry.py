@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
+from mcp_elicit_client import registry as registry_module
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Request
@@ -94,6 +96,38 @@ def test_a_second_handler_for_the_same_route_is_refused(place: dict[str, Any]) -
 
     with pytest.raises(RegistrationError, match="is already registered for"):
         registry.on_elicitation(**place)(saying("second"))
+
+
+async def test_handlers_that_threads_register_at_the_same_time_are_all_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry, threads = ElicitationRegistry(), list[threading.Thread]()
+    rank = registry_module._rank
+
+    def register_another(route: Any) -> Any:
+        if not threads:
+            other = saying("another")
+            threads.append(threading.Thread(target=lambda: registry.on_elicitation(server="mail")(other)))
+            threads[0].start()
+            threads[0].join(0.1)  # it is done by then, unless it waits
+        return rank(route)
+
+    monkeypatch.setattr(registry_module, "_rank", register_another)
+    registry.on_elicitation(saying("first"))
+    threads[0].join()
+
+    assert (await registry(FORM)).reason == "another"
+
+
+def test_routes_can_be_listed_while_handlers_are_registered() -> None:
+    registry = ElicitationRegistry()
+    for number in range(2):
+        registry.on_elicitation(server=f"server {number}")(saying("yes"))
+
+    listed = []
+    for route in registry:
+        listed.append(route.server)
+        registry.on_elicitation(server=f"another than {route.server}")(saying("yes"))
+
+    assert listed == ["server 0", "server 1"]
 
 
 def test_an_unknown_mode_is_refused_when_it_is_registered() -> None:
