@@ -182,7 +182,7 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
     bot = commands.Bot(command_prefix="!", intents=discord.Intents.none())
     ask = program["DiscordHandler"](bot)
     fields = {
-        "name": {"type": "string", "title": "*Name*"},
+        "name": {"type": "string", "title": "*Name*", "pattern": "^A|@everyone|[a](https://evil.example)"},
         "guests": {"type": "integer", "title": "Guests"},
         "dish": {"enum": ["Pizza", "Pasta"], "title": "Dish"},
         "extras": {"type": "array", "items": {"enum": ["Salad", "Wine"]}, "title": "Extras"},
@@ -209,6 +209,10 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
         assert "> Hello @\u200beveryone, see" in content
         assert "https://" not in content
         assert (await person.press("Decline", BOB))["data"]["content"].startswith("It may have expired")
+        note = (await person.submit(await person.press("Answer"), "Bob", "2", ["“Pasta”"], ["“Wine”"]))["data"][
+            "content"
+        ]
+        assert ("@\u200beveryone" in note, "https://" in note) == (True, False)
         modal = await person.press("Answer")
         assert (await person.submit(modal, "Ann", "two", ["“Pasta”"], ["“Wine”"]))["data"]["content"]
         modal = await person.press("Answer")
