@@ -13,6 +13,7 @@ from typing import Any
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.chat.handler import ChatHandler
 from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage, Paragraph
+from mcp_elicit_client.handlers.retry_after import read_retry_after
 from mcp_elicit_client.handlers.slack.blocks import LIMITS, NAME, acknowledgement, content, values, view
 
 try:
@@ -143,17 +144,16 @@ def _chat_errors() -> Iterator[None]:
         data = getattr(response, "data", None)
         reason = data.get("error") if isinstance(data, dict) else None
         is_limited = getattr(response, "status_code", None) == 429
-        raise ChatError(
-            f"Slack: {reason or 'no reason'}", _seconds(response.headers) if is_limited else None
-        ) from error
+        pause = _pause(response.headers) if is_limited else None
+        raise ChatError(f"Slack: {reason or 'no reason'}", pause) from error
     except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}") from error
 
 
-def _seconds(headers: Mapping[str, str]) -> float:
-    """Return the seconds to wait.  What is between the bot and Slack may write a date, or something else."""
-    after = headers.get("Retry-After", "")
-    return float(after) if after.isdecimal() else _RETRY_AFTER
+def _pause(headers: Mapping[str, str]) -> float:
+    """Return the seconds to wait, also if something between the bot and Slack answered."""
+    seconds = read_retry_after(headers.get("Retry-After", ""))
+    return _RETRY_AFTER if seconds is None else seconds
 
 
 @contextmanager

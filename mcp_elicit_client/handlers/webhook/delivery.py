@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import anyio
@@ -18,6 +17,7 @@ from pydantic_core import from_json
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.exceptions import State
+from mcp_elicit_client.handlers.retry_after import read_retry_after
 from mcp_elicit_client.handlers.webhook.signatures import is_json
 from mcp_elicit_client.inbox.records import question_data
 from mcp_elicit_client.presentation.form_input import sources_of
@@ -210,7 +210,10 @@ async def _post(client: httpx.AsyncClient, url: str, body: bytes, signed: Mappin
 async def _read_response(response: httpx.Response) -> Reply | None:
     status = response.status_code
     if status in _OVERLOADED:
-        raise _RetryableError(f"the webhook could not answer (status {status})", _retry_after(response))
+        raise _RetryableError(
+            f"the webhook could not answer (status {status})",
+            read_retry_after(response.headers.get("retry-after", "")) or 0.0,
+        )
     if status == httpx.codes.ACCEPTED:
         return None
     if 300 <= status < 400:
@@ -231,17 +234,3 @@ async def _read_response(response: httpx.Response) -> Reply | None:
     if scope.cancel_called:
         raise UndeliveredError(f"the webhook's reply is longer than {MAX_REPLY} bytes")
     return Reply(bytes(body), response.headers)
-
-
-def _retry_after(response: httpx.Response) -> float:
-    """Return the pause that the webhook requests, in seconds, or 0."""
-    text = response.headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
