@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from typing_extensions import Self
 
@@ -59,6 +59,24 @@ _FIRST_SWEEP = 1_000
 UserAndServer: TypeAlias = tuple[str | None, str]
 """The user, if known, and the name of the server."""
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Sweeper:
+    """Forgets entries that are no longer needed, each time that their number has doubled."""
+
+    def __init__(self) -> None:
+        self._at = _FIRST_SWEEP
+
+    def sweep(self, entries: dict[K, V], is_needed: Callable[[V], bool]) -> dict[K, V]:
+        """Return *entries*; if there are many more than after the last sweep, without those that are not needed."""
+        if len(entries) < self._at:
+            return entries
+        needed = {key: value for key, value in entries.items() if is_needed(value)}
+        self._at = 2 * len(needed) + _FIRST_SWEEP
+        return needed
+
 
 class Budgets:
     """
@@ -76,7 +94,7 @@ class Budgets:
         self._refill_time = refill_time
         self._full_at: dict[UserAndServer | str, float] = {}
         """When each budget is full again, on the clock of the caller.  A full one needs no entry."""
-        self._sweep_at = _FIRST_SWEEP
+        self._sweeper = Sweeper()
 
     def used(self, user_and_server: UserAndServer, now: float) -> tuple[float, float]:
         """Return the used part of both budgets at *now*: of the server, and of the user.  1 means used up."""
@@ -91,9 +109,7 @@ class Budgets:
         """Take *amount* from both budgets."""
         for key, budget in ((user_and_server[1], self._per_server), (user_and_server, self._per_user)):
             self._full_at[key] = max(self._full_at.get(key, now), now) + amount / budget * self._refill_time
-        if len(self._full_at) >= self._sweep_at:
-            self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
-            self._sweep_at = 2 * len(self._full_at) + _FIRST_SWEEP
+        self._full_at = self._sweeper.sweep(self._full_at, lambda full_at: full_at > now)
 
     def _used_part(self, key: UserAndServer | str, now: float) -> float:
         left = self._full_at.get(key, now) - now

@@ -14,7 +14,7 @@ import anyio.to_thread
 from anyio.lowlevel import RunVar
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_texts, check_type
-from mcp_elicit_client.core.budgets import UserAndServer
+from mcp_elicit_client.core.budgets import Sweeper, UserAndServer
 from mcp_elicit_client.core.request import limits_of, user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -133,7 +133,7 @@ class _DeclineCounts:
         self._block_after = block_after
         self._clock = clock
         self._counts: dict[UserAndServer, _DeclineCount] = {}
-        self._sweep_at = _FIRST_SWEEP
+        self._sweeper = Sweeper()
         self._lock = threading.Lock()
 
     def __contains__(self, key: UserAndServer) -> bool:
@@ -165,15 +165,10 @@ class _DeclineCounts:
 
     def _sweep(self, now: float) -> None:
         """If there are many counts, forget old ones of servers that are not blocked."""
-        if len(self._counts) < self._sweep_at:
-            return
         oldest = now - max(self._seconds, _MAX_AGE)
-        self._counts = {
-            key: count
-            for key, count in self._counts.items()
-            if count.declines >= self._block_after or count.last_at > oldest
-        }
-        self._sweep_at = 2 * len(self._counts) + _FIRST_SWEEP
+        self._counts = self._sweeper.sweep(
+            self._counts, lambda count: count.declines >= self._block_after or count.last_at > oldest
+        )
 
 
 _Key: TypeAlias = UserAndServer | str
@@ -186,7 +181,7 @@ class _InMemory:
         self._per_user = _windows(per_user)
         self._per_server = _windows(per_server)
         self._times: dict[_Key, deque[float]] = {}
-        self._sweep_at = _FIRST_SWEEP
+        self._sweeper = Sweeper()
         self._lock = threading.Lock()
 
     async def refusal(self, user_and_server: UserAndServer) -> str | None:
@@ -214,12 +209,9 @@ class _InMemory:
         self._times[key].append(now)
 
     def _sweep(self, now: float) -> None:
-        """Forget keys whose requests are all too old to count."""
-        if len(self._times) < self._sweep_at:
-            return
+        """If there are many keys, forget those whose requests are all too old to count."""
         longest = max(seconds for _, seconds in (*self._per_user, *self._per_server))
-        self._times = {key: times for key, times in self._times.items() if times[-1] > now - longest}
-        self._sweep_at = 2 * len(self._times) + _FIRST_SWEEP
+        self._times = self._sweeper.sweep(self._times, lambda times: times[-1] > now - longest)
 
 
 def _parse(rate: str) -> Any:
@@ -323,7 +315,6 @@ def _locks() -> _Locks:
         return locks
 
 
-_FIRST_SWEEP = 1_000
 _MAX_AGE = 86_400.0
 """Seconds for which a decline counts at least: a day."""
 
