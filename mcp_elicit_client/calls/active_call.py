@@ -270,11 +270,11 @@ class ActiveCall:
         history = self.history
         self._refused_before = history.declined | history.cancelled
 
-    def count_repeat(self, digest: str) -> None:
-        """Count the repetition of the request with *digest*, which was refused."""
+    def count_repeat(self, request: Request) -> None:
+        """Count the repetition of *request*, which was refused before."""
         if self._refused_before is None:
             self.history.repeats += 1
-        elif digest in self._refused_before:
+        elif _digest(request) in self._refused_before:
             self.history.repeats += 1
             self._refused_before = ()
 
@@ -353,9 +353,8 @@ def _refusal(calls: Collection[ActiveCall], request: Request) -> Answer | None:
     """Count *request* in each call; return the answer if the user is not asked."""
     answer = _answer_before(calls, request)
     if answer is not None:
-        digest = _digest(request)
         for call in calls:
-            call.count_repeat(digest)
+            call.count_repeat(request)
         return answer
     for call in calls:
         call.history.requests += 1
