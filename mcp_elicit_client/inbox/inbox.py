@@ -232,7 +232,10 @@ class Inbox:
         by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
         await self._resolve(owner, entry_id, resolution)
-        await self._delete_drafts(owner, progress_key(entry_id), *([draft_key(request)] if action != "cancel" else []))
+        keys = [progress_key(entry_id)]
+        if action != "cancel":  # otherwise the draft is for the same request, asked again
+            keys.append(draft_key(request))
+        await self._delete_drafts(owner, *keys)
         return validation
 
     async def extend(self, owner: str, entry_id: str) -> Entry:

@@ -197,11 +197,12 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: b
         message: The sentence is the message of the form.
         only_asked: A name that nothing asks for counts only after ``your``.
     """
-    around, your = load_rules().contexts, load_rules().your
-    for kind, _, before, after in _named(load_rules().sentences, signs, beside):
+    rules = load_rules()
+    around = rules.contexts
+    for kind, _, before, after in _named(rules.sentences, signs, beside):
         if around["asked"].search(before) or around["asked_after"].match(after):
             return kind
-        if only_asked and not before.endswith(your):
+        if only_asked and not before.endswith(rules.your):
             continue
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
             continue

@@ -129,9 +129,11 @@ def read_answer(body: bytes, message_id: str, request: Request) -> Answer:
         )
     except ValidationError:
         raise ValueError("it contains invalid values") from None
-    sources: dict[str, Source] = dict.fromkeys(answer.content or {}, data.by)
+    sources: dict[str, Source]
     if data.by == "user":
         sources = sources_of(request, answer.content)
+    else:
+        sources = dict.fromkeys(answer.content or {}, "policy")
     return answer.model_copy(update={"sources": sources})
 
 
