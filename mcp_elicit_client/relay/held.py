@@ -8,6 +8,7 @@ of the relay, and the requests of the client wait for its next leg.
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,7 +51,9 @@ class HeldCall:
 
     Attributes:
         id: The ID of the call.
-        scope: The scope in which the call runs.
+        scope: The scope in which the call runs.  It is cancelled if the client
+            does not respond to a leg in time.
+        ends_at: Until when the call is held, in the time of anyio.
         was_asked: The client was asked, so it may come back.
     """
 
@@ -59,10 +62,10 @@ class HeldCall:
         self.caller = caller
         self.spec = spec
         self.scope: anyio.CancelScope = anyio.CancelScope()
+        self.ends_at: float = anyio.current_time() + max_ttl
         self.was_asked: bool = False
         self._process = process
         self._leg_ttl = leg_ttl
-        self._ends_at = anyio.current_time() + max_ttl
         self._keys = 0
         self._open: dict[str, _Question] = {}
         self._number = 1
@@ -74,7 +77,6 @@ class HeldCall:
         self._pauses = 0
         self._opened: list[Completion] = []
         self._progress: ProgressCallback | None = None
-        self.scope.deadline = self._ends_at
 
     # --- for the call
 
@@ -156,7 +158,7 @@ class HeldCall:
 
     def _take(self, answers: Mapping[str, Answer], digest: str) -> None:
         self._number, self._leg, self._responses = self._number + 1, None, digest
-        self.scope.deadline = self._ends_at
+        self.scope.deadline = math.inf
         for key, answer in answers.items():
             question = self._open.get(key)
             if question is not None:  # otherwise it was withdrawn meanwhile
@@ -218,7 +220,7 @@ class HeldCall:
         """Make *questions* the leg.  Without questions, the client only makes its next request."""
         self._leg = Leg(self.id, number, questions, self._process)
         self.was_asked = True
-        self.scope.deadline = min(self._ends_at, anyio.current_time() + self._leg_ttl)
+        self.scope.deadline = anyio.current_time() + self._leg_ttl
 
     def _wake(self) -> None:
         self._changed.set()

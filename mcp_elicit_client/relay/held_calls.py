@@ -120,13 +120,16 @@ class HeldCalls:
         if len(ended) > MAX_ENDED:
             self._calls.pop(ended.popleft()[1], None)
 
-    async def forget_ended(self) -> None:
-        """Forget calls, for ever, once their clients had time to ask for the outcome again."""
+    async def clean_up(self) -> None:
+        """For ever, cancel calls that last too long, and forget ended ones once their clients had time to come back."""
         while True:
             await anyio.sleep(OUTCOME_TTL / 4)
-            latest = anyio.current_time() - OUTCOME_TTL
+            now = anyio.current_time()
+            for call in self._calls.values():
+                if call.ends_at <= now:
+                    call.scope.cancel()
             for client, ended in list(self._ended.items()):
-                while ended and ended[0][0] <= latest:
+                while ended and ended[0][0] <= now - OUTCOME_TTL:
                     self._calls.pop(ended.popleft()[1], None)
                 if not ended:
                     del self._ended[client]

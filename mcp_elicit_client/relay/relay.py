@@ -164,7 +164,7 @@ class Relay:
         self._held.open(group)
         group.start_soon(self._connections.close_idle)
         group.start_soon(self._stored.renew_leases)
-        group.start_soon(self._held.forget_ended)
+        group.start_soon(self._held.clean_up)
         return self
 
     async def __aexit__(
