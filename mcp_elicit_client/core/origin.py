@@ -12,6 +12,7 @@ claims: they are shown, and never decide anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from mcp_elicit_client.core.text import sanitize_and_cut
@@ -57,7 +58,7 @@ def write_origin(origin: Iterable[str]) -> dict[str, Any]:
         RequestError: If the client of the gateway would refuse the request,
             because its origin would have more than `MAX_ORIGIN` names.
     """
-    return {ORIGIN_META_KEY: list(_checked(origin))}
+    return {ORIGIN_META_KEY: list(_known_names(tuple(origin)))}
 
 
 def join_origin(origin: Iterable[str]) -> str:
@@ -78,6 +79,12 @@ def _checked(names: Iterable[str]) -> tuple[str, ...]:
     if not all(name.strip() for name in sanitized):
         raise RequestError(f"`_meta.{ORIGIN_META_KEY}` contains an empty name")
     return sanitized
+
+
+@lru_cache(maxsize=128)
+def _known_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return *names* checked: gateways write the same origins again and again."""
+    return _checked(names)
 
 
 def _sanitized(name: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,7 +54,7 @@ class HeldCall:
         id: The ID of the call.
         scope: The scope in which the call runs.  It is cancelled if the client
             does not respond to a leg in time.
-        ends_at: Until when the call is held, in the time of anyio.
+        ends_at: Until when the call is held, in the time of `time.monotonic`.
         was_asked: The client was asked, so it may come back.
     """
 
@@ -62,7 +63,7 @@ class HeldCall:
         self.caller = caller
         self.spec = spec
         self.scope: anyio.CancelScope = anyio.CancelScope()
-        self.ends_at: float = anyio.current_time() + max_ttl
+        self.ends_at: float = time.monotonic() + max_ttl
         self.was_asked: bool = False
         self._process = process
         self._leg_ttl = leg_ttl
@@ -72,7 +73,7 @@ class HeldCall:
         self._leg: Leg | None = None
         self._responses = ""  # the digest of those that led to this leg
         self._outcome: Outcome | None = None
-        self._changed = anyio.Event()
+        self._changed: anyio.Event | None = None  # exists while requests wait for a change
         self._waiting = 0
         self._pauses = 0
         self._opened: list[Completion] = []
@@ -166,7 +167,7 @@ class HeldCall:
                 question.answered.set()
 
     async def _wait(self, progress: ProgressCallback | None) -> Step:
-        number, patient_until = self._number, anyio.current_time() + MAX_WAIT
+        number, patient_until = self._number, time.monotonic() + MAX_WAIT
         self._waiting += 1
         self._progress = progress
         try:
@@ -179,7 +180,7 @@ class HeldCall:
                     await self._collect(number)
                 elif self._outcome is not None:
                     return self._outcome
-                elif self._is_user_away() and patient_until <= anyio.current_time():
+                elif self._is_user_away() and patient_until <= time.monotonic():
                     self._show(number, {})
                 else:
                     await self._wait_for_change(patient_until)
@@ -193,10 +194,12 @@ class HeldCall:
                 self._progress = None
 
     async def _wait_for_change(self, patient_until: float) -> None:
+        if self._changed is None:
+            self._changed = anyio.Event()
         if not self._is_user_away():
             await self._changed.wait()
         else:
-            with anyio.move_on_at(patient_until):
+            with anyio.move_on_after(patient_until - time.monotonic()):
                 await self._changed.wait()
 
     def _is_asking(self) -> bool:
@@ -223,5 +226,6 @@ class HeldCall:
         self.scope.deadline = anyio.current_time() + self._leg_ttl
 
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None

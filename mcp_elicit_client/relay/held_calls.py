@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
@@ -116,7 +117,7 @@ class HeldCalls:
                 self._calls.pop(call.id, None)
 
     def _keep_ended(self, call_id: str, ended: deque[tuple[float, str]]) -> None:
-        ended.append((anyio.current_time(), call_id))
+        ended.append((time.monotonic(), call_id))
         if len(ended) > MAX_ENDED:
             self._calls.pop(ended.popleft()[1], None)
 
@@ -124,7 +125,7 @@ class HeldCalls:
         """For ever, cancel calls that last too long, and forget ended ones once their clients had time to come back."""
         while True:
             await anyio.sleep(OUTCOME_TTL / 4)
-            now = anyio.current_time()
+            now = time.monotonic()
             for call in self._calls.values():
                 if call.ends_at <= now:
                     call.scope.cancel()
