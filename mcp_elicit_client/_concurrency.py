@@ -288,15 +288,9 @@ def start_in_background(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 class Waker:
-    """
-    Wakes one waiting task from any thread.  Create it in the event loop that waits.
-
-    Attributes:
-        is_lost: The event loop had ended before the task was woken.
-    """
+    """Wakes one waiting task from any thread.  Create it in the event loop that waits."""
 
     def __init__(self) -> None:
-        self.is_lost: bool = False
         self._event = anyio.Event()
         self._thread = threading.get_ident()
         self._loop = None if is_trio() else asyncio.get_running_loop()
@@ -329,14 +323,14 @@ class Waker:
         """Wake the task that waits, now or later.  Return False if its event loop has ended: no task waits any more."""
         try:
             if self.is_abandoned():
-                self.is_lost = True
-            elif threading.get_ident() == self._thread:
+                return False
+            if threading.get_ident() == self._thread:
                 self._event.set()
             else:
                 self._schedule(self._event.set)
         except RuntimeError:
-            self.is_lost = True
-        return not self.is_lost
+            return False
+        return True
 
     async def wait(self) -> None:
         """Wait until `wake` is called."""

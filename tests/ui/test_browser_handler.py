@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
 import io
 import logging
 import os
@@ -335,10 +337,11 @@ async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None
     leave = [anyio.Event() for _ in range(3)]
 
     async def come(number: int) -> None:
-        assert await semaphore.acquire()
+        permit = await semaphore.acquire()
+        assert permit is not None
         came.append(number)
         await leave[number].wait()
-        semaphore.release()
+        semaphore.release(permit)
 
     async def give_up() -> None:
         with anyio.move_on_after(0.05):
@@ -351,18 +354,88 @@ async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None
         for number in (1, 2):
             group.start_soon(come, number)
             await anyio.wait_all_tasks_blocked()
-        assert not await semaphore.acquire()
+        assert await semaphore.acquire() is None
         for number in range(3):
             assert came == [*range(number + 1)]
             leave[number].set()
             await anyio.wait_all_tasks_blocked()
-    assert await semaphore.acquire()
+    assert await semaphore.acquire() is not None
+
+
+async def test_a_closed_event_loop_neither_holds_the_semaphore_nor_waits_for_it() -> None:
+    semaphore = FairSemaphore(1, 1)
+    abandoned: list[Any] = []  # so that they are not garbage-collected, which would end them
+
+    async def hold() -> None:
+        await semaphore.acquire()
+        await asyncio.Event().wait()
+
+    def hold_and_wait_in_a_loop_that_is_closed() -> None:
+        loop = asyncio.new_event_loop()
+        for _ in range(2):
+            task: Any = loop.create_task(hold())
+            task._log_destroy_pending = False
+            abandoned.append(task)
+        for _ in range(5):
+            loop.run_until_complete(asyncio.sleep(0))
+        may_close.wait(60)
+        loop.close()
+
+    may_close = threading.Event()
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.to_thread.run_sync, hold_and_wait_in_a_loop_that_is_closed)
+            while len(semaphore._waiting) < 1:
+                await anyio.sleep(0.01)
+            assert await semaphore.acquire() is None
+            may_close.set()
+        permit = await semaphore.acquire()
+        assert permit is not None
+
+        async def come() -> None:
+            assert await semaphore.acquire() is not None
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(come)
+            await anyio.wait_all_tasks_blocked()
+            semaphore.release(permit)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the task that was abandoned
+async def test_the_page_of_a_closed_event_loop_says_that_the_program_has_stopped() -> None:
+    visitor = Visitor()
+    abandoned: list[Any] = []
+
+    def ask_in_a_loop_that_is_closed() -> None:
+        loop = asyncio.new_event_loop()
+        task: Any = loop.create_task(ask(visitor, []))
+        task._log_destroy_pending = False
+        abandoned.append(task)
+        while not visitor.urls:
+            loop.run_until_complete(asyncio.sleep(0.01))
+        may_close.wait(60)
+        loop.close()
+
+    may_close = threading.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(anyio.to_thread.run_sync, ask_in_a_loop_that_is_closed)
+        async with visiting(await visitor.url()) as (client, path):
+            assert "Who?" in (await client.get(path)).text
+            may_close.set()
+            with anyio.fail_after(60):
+                while "has stopped" not in (await client.get(path)).text:
+                    await anyio.sleep(0.01)
+    await serving_has_ended()
+    abandoned.clear()
+    gc.collect()
 
 
 async def test_a_server_that_is_blocked_while_a_request_waits_for_a_page_is_not_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    semaphore, permissions, visitor = FairSemaphore(0, 1), Permissions(), Visitor()
+    semaphore, permissions, visitor = FairSemaphore(1, 1), Permissions(), Visitor()
+    permit = await semaphore.acquire()
+    assert permit is not None
     monkeypatch.setattr(PROCESS, "semaphore", semaphore)
     answers: list[Answer] = []
     handler: Any = permissions.policy(BrowserHandler(open_file=visitor.open_file))
@@ -374,7 +447,7 @@ async def test_a_server_that_is_blocked_while_a_request_waits_for_a_page_is_not_
         group.start_soon(ask_when_free)
         await anyio.wait_all_tasks_blocked()
         permissions.set("block", server="mail")
-        semaphore.release()
+        semaphore.release(permit)
 
     assert [(answer.action, answer.policy) for answer in answers] == [("cancel", "permissions")]
     assert not visitor.files

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client._concurrency import Waker, run_until
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, with_deadline
 from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import InboxError
@@ -51,21 +51,21 @@ async def within_limits(
         deadline = now + timedelta(seconds=seconds)
         request = with_deadline(request, deadline, latest_deadline(now, deadline))
     semaphore = PROCESS.semaphore
-    is_admitted = False
+    permit: Waker | None = None
     try:
         with anyio.move_on_after((deadline - datetime.now(timezone.utc)).total_seconds()) as waiting:
-            is_admitted = await semaphore.acquire()
+            permit = await semaphore.acquire()
         if waiting.cancelled_caught:
             return Answer.cancel(by="timeout", reason="other requests were open until the timeout")
-        if not is_admitted:
+        if permit is None:
             return Answer.cancel(by="unattended", reason="too many requests wait for a page")
         return refusal_by_now() or await ask(request)
     except (InboxError, OSError, ValueError) as error:
         _logger.warning("A request of server %r could not be shown: %s", request.server.name, error)
         return Answer.cancel(by="error", reason="the page could not be shown")
     finally:
-        if is_admitted:
-            semaphore.release()
+        if permit is not None:
+            semaphore.release(permit)
 
 
 async def ask_on_page(
@@ -91,6 +91,7 @@ async def ask_on_page(
         InboxError: If the request cannot be stored.
     """
     server, page = PROCESS.open(catalog, user=request.user, frame_ancestors=frame_ancestors)
+    page.is_abandoned = Waker().is_abandoned
     try:
         show = prepare(page)
         answer = await ask_in_inbox(

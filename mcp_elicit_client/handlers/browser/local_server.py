@@ -15,6 +15,8 @@ from collections.abc import Callable, Collection
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
@@ -22,6 +24,7 @@ from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import draft_key
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.inbox.stores.models import Resolution
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Request
 
@@ -47,6 +50,7 @@ MAX_QUEUED = 64
 
 _ADDRESS = "127.0.0.1"
 _POLL_INTERVAL = 0.1
+_ADMIT_INTERVAL = 1.0
 _JOIN_TIMEOUT = 3.0
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -166,6 +170,9 @@ class LocalServer:
                 if page.is_closed:
                     page.was_closed = True
                     await self._withdraw(page)
+                elif page.is_abandoned():
+                    await self._orphan(page)
+                    page.end()
             with self._lock:
                 over = [page for page in self._pages if page.is_finished]
                 self._pages = [page for page in self._pages if page not in over]
@@ -177,6 +184,11 @@ class LocalServer:
                 break
             await asyncio.sleep(_POLL_INTERVAL)
         access.close()
+
+    async def _orphan(self, page: BrowserTab) -> None:
+        """Close the request of a page because no task waits for the answer any more."""
+        for entry in (await self.inbox.list(page.owner)).entries:
+            await self.store.resolve(page.owner, entry.id, Resolution("orphaned", "heartbeat", self.store.clock()))
 
     async def _withdraw(self, page: BrowserTab) -> None:
         for entry in (await self.inbox.list(page.owner)).entries:
@@ -232,49 +244,56 @@ class FairSemaphore:
     """
     A semaphore for tasks of any thread and event loop, which wait in the order of their arrival.
 
+    A task whose event loop was closed no longer holds it or waits for it.
+
     Args:
         permits: The number of tasks that may hold it at a time.
         max_waiting: The maximum number of tasks that wait.
     """
 
     def __init__(self, permits: int, max_waiting: int) -> None:
-        self._free = permits
+        self._permits = permits
         self._max_waiting = max_waiting
-        self._lock = threading.Lock()
+        # An abandoned task releases its permit when it is garbage-collected, at any time.
+        self._lock = threading.RLock()
+        self._holding: list[Waker] = []
         self._waiting: deque[Waker] = deque()
 
-    async def acquire(self) -> bool:
-        """Wait, and return True; return False at once if too many tasks wait already."""
+    async def acquire(self) -> Waker | None:
+        """Wait, and return a permit to release; return None at once if too many tasks wait already."""
+        permit = Waker()
         with self._lock:
-            if self._free:
-                self._free -= 1
-                return True
-            if len(self._waiting) >= self._max_waiting:
-                return False
-            waker = Waker()
-            self._waiting.append(waker)
+            self._admit()
+            if len(self._waiting) >= self._max_waiting and len(self._holding) >= self._permits:
+                return None
+            self._waiting.append(permit)
+            self._admit()
         try:
-            await waker.wait()
+            while True:
+                with anyio.move_on_after(_ADMIT_INTERVAL):  # No event tells that an event loop was closed.
+                    await permit.wait()
+                    return permit
+                with self._lock:
+                    self._admit()
         except BaseException:
-            with self._lock:
-                was_admitted = waker not in self._waiting
-                if not was_admitted:
-                    self._waiting.remove(waker)
-            if was_admitted and not waker.is_lost:
-                self.release()
+            self.release(permit)
             raise
-        return True
 
-    def release(self) -> None:
-        """Admit the next task."""
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._free += 1
-                    return
-                following = self._waiting.popleft()
+    def release(self, permit: Waker) -> None:
+        """End the turn of *permit*, or its wait, and admit the next task."""
+        with self._lock:
+            for each in (self._holding, self._waiting):
+                if permit in each:
+                    each.remove(permit)
+            self._admit()
+
+    def _admit(self) -> None:
+        self._holding = [each for each in self._holding if not each.is_abandoned()]
+        self._waiting = deque(each for each in self._waiting if not each.is_abandoned())
+        while self._waiting and len(self._holding) < self._permits:
+            following = self._waiting.popleft()
             if following.wake():
-                return
+                self._holding.append(following)
 
 
 class _Process:

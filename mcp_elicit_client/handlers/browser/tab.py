@@ -69,6 +69,8 @@ class BrowserTab:
         is_entered: True if the page was opened.
         was_closed: True if the request was cancelled because the page was
             closed.
+        is_abandoned: Returns True if the event loop that waits for the answer
+            was closed.
     """
 
     owner: str
@@ -81,6 +83,7 @@ class BrowserTab:
     key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
     is_entered: bool = False
     was_closed: bool = False
+    is_abandoned: Callable[[], bool] = bool
     _file: Path | None = None
     _streams: int = 0
     _requests: int = 0
