@@ -7,6 +7,10 @@ from typing import Any
 
 import anyio
 import pytest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse
+from starlette.routing import Mount, Route
 
 from mcp_elicit_client.handlers.browser import tab
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
@@ -372,11 +376,23 @@ async def test_after_a_double_click_the_page_says_that_the_answer_was_sent() -> 
         assert "Answer sent" in await page.inner_text("h1")
 
 
-async def test_a_form_whose_user_is_signed_out_keeps_the_text_and_sends_it_after_the_sign_in() -> None:
+def refuse_with_403(users: list[str]) -> str:
+    if not users:
+        raise HTTPException(403)
+    return users[0]
+
+
+SIGN_OUTS = pytest.mark.parametrize("authenticate", [lambda users: users[0] if users else None, refuse_with_403])
+
+
+@SIGN_OUTS
+async def test_a_form_whose_user_is_signed_out_keeps_the_text_and_sends_it_after_the_sign_in(
+    authenticate: Any,
+) -> None:
     inbox, users = Inbox(MemoryStore()), ["ann"]
     async with (
         inbox_asking(inbox, request(WHO)) as waiting,
-        serving(inbox_app(inbox, lambda _: users[0] if users else None)) as origin,
+        serving(inbox_app(inbox, lambda _: authenticate(users))) as origin,
         browser() as launched,
     ):
         (entry,) = await pending(inbox)
@@ -390,5 +406,34 @@ async def test_a_form_whose_user_is_signed_out_keeps_the_text_and_sends_it_after
         await page.click("text=Review")
         await page.wait_for_selector("dl.answers")
         await until_it_takes_a_yes(page)
+        await page.click("text=Send")
+        assert (await waiting.result()).content == {"name": "Ann"}
+
+
+@SIGN_OUTS
+async def test_the_element_keeps_the_text_of_a_signed_out_user_and_sends_it_after_the_sign_in(
+    authenticate: Any,
+) -> None:
+    inbox, users = Inbox(MemoryStore()), ["ann"]
+    home = HTMLResponse('<mcp-elicitation></mcp-elicitation><script src="/inbox/static/mcp-elicitation.js"></script>')
+    app = Starlette(
+        routes=[
+            Route("/", lambda _: home),
+            Mount("/inbox", inbox_app(inbox, lambda _: authenticate(users))),
+        ]
+    )
+    async with inbox_asking(inbox, request(WHO)) as waiting, serving(app) as origin, browser() as launched:
+        page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
+        await page.goto("/")
+        await page.click("mcp-elicitation >> a")
+        await page.get_by_label("Your name").wait_for()
+        users.clear()
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector("[data-saved]:has-text('You are signed out.')")
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        users.append("ann")
+        await page.click("text=Review")
+        await page.wait_for_selector("dl.answers")
+        await page.wait_for_selector("section[data-awake]")
         await page.click("text=Send")
         assert (await waiting.result()).content == {"name": "Ann"}

@@ -23,8 +23,8 @@ function urlOfModule() {
   return scripts.find((each) => /\/static\/mcp-elicitation\.js(\?|$)/.test(each)) || location.href;
 }
 
-// The host's own pages redirect to a page for the sign-in.
-const isSignedOut = (reply) => reply.status === 401 || reply.redirected;
+// Hosts refuse users who are not signed in, or redirect them to a page for the sign-in.
+const isSignedOut = (reply) => [401, 403].includes(reply.status) || reply.redirected;
 const minutes = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
 const element = (name, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
@@ -214,6 +214,7 @@ class Card {
     if (!sent) return null;
     try {
       const reply = await this.host.request(form.getAttribute("action"), { method: "POST", body: sent, accept: "application/json", ...options });
+      if (reply.status === 403 && await this.canReach(form)) return null;  // refused, but not for want of a sign-in
       return this.isAnswered(reply) ? reply : null;
     } catch {
       if (!this.ending.signal.aborted) this.showConnection(false);
@@ -352,6 +353,8 @@ class Card {
     if (this.sending === button) return;
     this.sending = button;
     this.after(SENT_AFTER, () => { this.sending = undefined; });
+    // The form is left only if the server answers this user: nothing that was entered is lost.
+    if (!await this.canReach(form)) { this.sending = undefined; return; }
     if (!this.host.isPage) {
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
@@ -361,8 +364,6 @@ class Card {
       }
       return;
     }
-    // The page is left only if the server answers this user: nothing that was entered is lost.
-    if (!await this.canReach(form)) { this.sending = undefined; return; }
     for (const each of form.elements) if (each.name && each !== button && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
     form.requestSubmit(button);
