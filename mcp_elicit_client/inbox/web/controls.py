@@ -279,7 +279,9 @@ def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCat
         parts.append(f"{catalog.text(messages.SUGGESTED_VALUE)}: {about.suggested}")
     elif about.suggested:
         parts.append(catalog.text(messages.SUGGESTED))
-    return " · ".join(filter(None, parts))
+    parts = list(filter(None, parts))
+    # One part may be a sentence; several are a list.
+    return _capitalize(" · ".join(part.rstrip(".。") for part in parts) if len(parts) > 1 else "".join(parts))
 
 
 def _input_mode(field: Field) -> str:

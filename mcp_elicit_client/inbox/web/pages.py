@@ -82,7 +82,10 @@ def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _Ans
     source: Source | None = "default" if is_suggested(field, value) else state.sources.get(field.name)
     shown = format_value(field, value, catalog, limit=None)  # as long as a body may be
     look = "is-omitted" if value is OMITTED else "is-suggested" if source == "default" else ""
-    return _AnswerRow(field.title, shown, answer_note(field, shown, value, source, catalog), look)
+    note = answer_note(field, shown, value, source, catalog)
+    if isinstance(value, bool):
+        shown = shown[:1].upper() + shown[1:]  # as the label of its option
+    return _AnswerRow(field.title, shown, note, look)
 
 
 class Pages:
