@@ -1192,6 +1192,62 @@ async def test_answers_that_are_too_long_stay_on_the_page_until_they_are_shorter
         assert (await question.over()).action == action
 
 
+SET_VISIBILITY = """state => {
+    Object.defineProperty(document, "visibilityState", {configurable: true, get: () => state})
+    document.dispatchEvent(new Event("visibilitychange"))
+}"""
+
+
+@IN_A_BROWSER
+async def test_hidden_pages_leave_the_connections_of_the_browser_to_others(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        for _ in range(8):
+            hidden = await page.context.new_page()
+            await hidden.goto(f"/{question.id}")
+            await hidden.evaluate(SET_VISIBILITY, "hidden")
+        await page.goto(f"/{question.id}")
+        await page.fill("#f0", "Ann")
+        await page.wait_for_selector("[data-saved]:has-text('Draft saved')")
+
+
+@IN_A_BROWSER
+@pytest.mark.parametrize("params", [FORM, URL], ids=["form", "url"])
+async def test_a_page_that_becomes_visible_shows_what_was_closed_meanwhile(web: Web, params: Any) -> None:
+    ended = anyio.Event()
+    async with web.asked(params) as question, browsing(web) as page:
+        page.on("requestfailed", lambda failed: ended.set() if failed.url.endswith("/events") else None)
+        async with page.expect_request("**/events"):
+            await page.goto(f"/{question.id}")
+        await page.evaluate(SET_VISIBILITY, "hidden")
+        with anyio.fail_after(30):
+            await ended.wait()
+        await web.inbox.answer("ann", question.id, "decline")
+        await page.evaluate(SET_VISIBILITY, "visible")
+        await page.wait_for_selector("p:has-text('You declined.')")
+
+
+@IN_A_BROWSER
+async def test_a_page_that_a_browser_keeps_for_going_back_is_loaded_again(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        async with page.expect_navigation():
+            await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+
+
+@IN_A_BROWSER
+async def test_a_date_with_a_time_is_seen_in_full_on_a_small_screen(web: Web) -> None:
+    moment = {"type": "string", "format": "date-time", "default": "2026-12-24T19:30:00Z"}
+    params = form_params({"properties": {"when": moment}})
+    async with web.asked(params) as question, browsing(web, viewport={"width": 360, "height": 640}) as page:
+        await page.goto(f"/{question.id}")
+        assert await page.evaluate("document.querySelector('#f0').offsetWidth") > 220
+
+
+async def test_a_trailing_slash_is_not_redirected(web: Web) -> None:
+    async with web.asked() as question:
+        assert (await web.client.get(f"/{question.id}/")).status_code == 404
+
+
 @IN_A_BROWSER
 async def test_the_list_keeps_its_focus_and_its_place_when_a_request_arrives(web: Web) -> None:
     async with web.asked() as question, browsing(web, viewport={"width": 320, "height": 120}) as page:

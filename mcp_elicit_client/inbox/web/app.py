@@ -122,7 +122,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         check_type("remembered", remembered, RememberedAnswers)
         endpoint = RememberedEndpoint(remembered, endpoints.owner, pages_for)
         more_routes = [Route("/remembered", _get_or_post(endpoint.show, endpoint.revoke), methods=["GET", "POST"])]
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", endpoints.pending),
             Route("/history", endpoints.history),
@@ -142,6 +142,8 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         ],
         exception_handlers=endpoints.exception_handlers,
     )
+    app.router.redirect_slashes = False  # Redirects would name a scheme and a host that a proxy may hide.
+    return app
 
 
 def _check_origins(name: str, origins: Collection[str]) -> None:

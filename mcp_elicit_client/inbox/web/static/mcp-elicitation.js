@@ -15,6 +15,7 @@ const SAVE_AFTER = 600;
 const WARN_BEFORE = 60;
 const RETRY_AFTER = 2000;
 const RETRY_SIGNED_OUT_AFTER = 20000;
+const HIDDEN_AFTER = 3000;
 const MAX_SHOWN = 50;
 const FRAME_MARGIN = 24;
 
@@ -403,14 +404,36 @@ class Card {
 
   // --- Changes by other clients
 
+  // Wait until the page is visible.  Return a signal that is aborted when it has been hidden for some time, since
+  // browsers have six connections to a server for all tabs.  A list shows in its title what is new, and the server of
+  // a page with a single request notices by the connection whether it is open.
+  async whileVisible() {
+    const visible = new AbortController();
+    const end = () => visible.abort();
+    if (this.ending.signal.aborted) end();
+    this.ending.signal.addEventListener("abort", end, { once: true });
+    if (this.data.list || "alone" in this.data) return visible.signal;
+    const { signal } = visible;
+    const isHidden = () => document.visibilityState === "hidden";
+    if (isHidden()) {
+      await new Promise((resolve) => {
+        document.addEventListener("visibilitychange", () => { if (!isHidden()) resolve(); }, { signal });
+        signal.addEventListener("abort", resolve);
+      });
+    }
+    document.addEventListener("visibilitychange", () => { this.after(HIDDEN_AFTER, () => { if (isHidden()) end(); }); }, { signal });
+    return signal;
+  }
+
   // No event tells what was closed while the page was not connected.
   async catchUp(seen) {
     if (this.form) { await this.check(); return; }
-    if (this.data.list !== "all") return;
-    const reply = await this.host.request("./", { accept: "application/json", signal: this.ending.signal });
+    if (this.data.list === "part" || "alone" in this.data) return;
+    const reply = await this.host.request(this.data.entry || "./", { accept: "application/json", signal: this.ending.signal });
     if (!reply.ok) return;
-    const { entries } = await reply.json();
-    if (this.isLeaving || String(entries.map((entry) => entry.id)) === String([...seen])) return;
+    const { entries, state } = await reply.json();
+    const isSame = entries ? String(entries.map((entry) => entry.id)) === String([...seen]) : state === "pending";
+    if (this.isLeaving || isSame) return;
     this.isLeaving = true;
     this.host.reload();
   }
@@ -429,17 +452,19 @@ class Card {
     let isCurrent = true;
     while (!this.ending.signal.aborted) {
       let pause = RETRY_AFTER;
+      const signal = await this.whileVisible();
       try {
-        const reply = await this.host.request("events", { accept: "text/event-stream", signal: this.ending.signal });
+        const reply = await this.host.request("events", { accept: "text/event-stream", signal });
         if (isSignedOut(reply)) pause = RETRY_SIGNED_OUT_AFTER;
         else if (reply.ok) {
           if (!isCurrent) await this.catchUp(seen);
           await readEvents(reply.body.getReader(), onEntry);
         } else if (reply.status < 500) return;
       } catch {
-        // The connection was lost.
+        // The connection was lost, or the page is hidden.
       }
       isCurrent = false;
+      if (signal.aborted) continue;
       await new Promise((resolve) => { setTimeout(resolve, pause); });
     }
   }
@@ -784,6 +809,8 @@ if (!customElements.get("mcp-elicitation")) customElements.define("mcp-elicitati
 const main = document.querySelector("main[data-elicitation-page]");
 if (main) {  // The script of a page is deferred.
   new Card(main, PAGE);
+  // A browser that goes back may show the page as it was left.
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   fitFrame(main);
 }
 })();
