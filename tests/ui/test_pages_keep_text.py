@@ -382,7 +382,15 @@ def refuse_with_403(users: list[str]) -> str:
     return users[0]
 
 
-SIGN_OUTS = pytest.mark.parametrize("authenticate", [lambda users: users[0] if users else None, refuse_with_403])
+def redirect_to_another_origin(users: list[str]) -> str:
+    if not users:
+        raise HTTPException(303, headers={"Location": "http://login.invalid/"})
+    return users[0]
+
+
+SIGN_OUTS = pytest.mark.parametrize(
+    "authenticate", [lambda users: users[0] if users else None, refuse_with_403, redirect_to_another_origin]
+)
 
 
 @SIGN_OUTS
@@ -408,6 +416,35 @@ async def test_a_form_whose_user_is_signed_out_keeps_the_text_and_sends_it_after
         await until_it_takes_a_yes(page)
         await page.click("text=Send")
         assert (await waiting.result()).content == {"name": "Ann"}
+
+
+@SIGN_OUTS
+async def test_without_javascript_a_signed_out_user_sends_the_form_again_after_the_sign_in(authenticate: Any) -> None:
+    inbox, users = Inbox(MemoryStore()), ["ann"]
+    typed = '"><script>alert(1)</script>\u202e'
+    async with (
+        inbox_asking(inbox, request(WHO)) as waiting,
+        serving(inbox_app(inbox, lambda _: authenticate(users))) as origin,
+        browser() as launched,
+    ):
+        (entry,) = await pending(inbox)
+        context = await launched.new_context(base_url=origin, locale="en-US", java_script_enabled=False)
+        page = await context.new_page()
+        await page.goto(f"/{entry.id}")
+        users.clear()
+        await review(page, Your_name=typed, Age="7")
+        for _ in range(2):
+            await page.wait_for_selector("text=What you entered stays on this page.")
+            await page.click("text=Review")
+        users.append("ann")
+        await page.click("text=Review")
+        await page.wait_for_selector("dl.answers")
+        users.clear()
+        await page.click("text=Send")
+        await page.wait_for_selector("text=What you entered stays on this page.")
+        users.append("ann")
+        await page.click("text=Send")
+        assert (await waiting.result()).content == {"name": typed, "age": 7}
 
 
 @SIGN_OUTS

@@ -51,6 +51,8 @@ ZONE_NAME = "time_zone"
 REVIEWED_NAME = "reviewed"
 """The name of the digest of the reviewed content in `FormData`."""
 
+_CONTROL = re.compile(r"f[0-9]{1,9}(-zone)?", re.ASCII)
+_OTHER_NAMES = (ZONE_NAME, REVIEWED_NAME, "confirmed", "remember")
 _ZONE = re.compile(r"[A-Za-z0-9_+/-]+", re.ASCII)
 _MAX_ZONE = 64
 _OMIT = "-"
@@ -196,6 +198,11 @@ def is_storable(request: Request, filled: FormData) -> bool:
     return isinstance(request, FormRequest) and not any(
         field.is_hidden and filled.get(_name(index)) for index, field in enumerate(request.form.fields)
     )
+
+
+def is_control(name: str) -> bool:
+    """Return True if a page sends *name* in `FormData`, apart from the action."""
+    return name in _OTHER_NAMES or bool(_CONTROL.fullmatch(name))
 
 
 def digest(state: FormState) -> str:

@@ -23,6 +23,7 @@ from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import (
     REVIEWED_NAME,
     FormData,
+    is_control,
     is_reviewed,
     is_storable,
     read_form_data,
@@ -158,7 +159,13 @@ class Endpoints:
 
     async def answer(self, web: WebRequest) -> Response:
         """Accept an answer."""
-        owner = await self.owner(web)
+        try:
+            owner = await self.owner(web)
+        except HTTPException as error:
+            page = await self._keep(web, error)
+            if page is None:
+                raise
+            return page
         entry = await self._inbox.get(owner, web.path_params["id"])
         content_type = media_type(web.headers)
         if content_type == "application/json":
@@ -169,6 +176,18 @@ class Endpoints:
             return await self._answer_page(owner, entry, _form_data(await web.body()), web)
         except EntryClosedError:
             return self._pages_for(web).closed(await self._inbox.get(owner, entry.id), is_late=True)
+
+    async def _keep(self, web: WebRequest, error: HTTPException) -> Response | None:
+        """Return a page that keeps what a signed-out user has sent with a form; None if there is nothing to keep."""
+        is_sign_out = error.status_code in (401, 403) or error.status_code // 100 == 3
+        if not is_sign_out or not _wants_page(web) or media_type(web.headers) != "application/x-www-form-urlencoded":
+            return None
+        filled = _form_data(await web.body())
+        kept = [(name, value) for name, values in filled.items() if is_control(name) for value in values]
+        step = _step(filled)
+        if step not in ("review", "accept") or not kept:
+            return None
+        return self._pages_for(web).signed_out(step, kept)
 
     async def _answer_json(self, owner: str, entry: Entry, body: bytes) -> Response:
         try:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
@@ -258,6 +258,11 @@ class Pages:
         """Return the page of an HTTP error."""
         title, advice = _REFUSALS.get(status, (messages.WENT_WRONG, messages.GO_BACK))
         return self._write("refusal.html", status, status=status, title=title, advice=advice)
+
+    def signed_out(self, step: Literal["review", "accept"], kept: Sequence[tuple[str, str]]) -> Response:
+        """Return the page of a user who has to sign in before the form with the values *kept* is sent again."""
+        label = messages.REVIEW if step == "review" else messages.SEND
+        return self._write("signed_out.html", 401, step=step, kept=kept, label=label)
 
     def errors(self, entry: Entry, errors: Sequence[FieldError]) -> Response:
         """Return the sentences about what is wrong so far by control, for the script of the page."""

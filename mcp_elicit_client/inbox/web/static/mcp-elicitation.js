@@ -24,8 +24,10 @@ function urlOfModule() {
   return scripts.find((each) => /\/static\/mcp-elicitation\.js(\?|$)/.test(each)) || location.href;
 }
 
-// Hosts refuse users who are not signed in, or redirect them to a page for the sign-in.
-const isSignedOut = (reply) => [401, 403].includes(reply.status) || reply.redirected;
+// Hosts refuse users who are not signed in, or redirect them to a page for the sign-in, perhaps of another origin.
+const isSignedOut = (reply) => [401, 403].includes(reply.status) || reply.redirected || reply.type === "opaqueredirect";
+// The inbox, or a proxy before it, may answer again soon.
+const isFailing = (reply) => reply.status >= 500 || [408, 429].includes(reply.status);
 const minutes = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
 const element = (name, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
@@ -226,8 +228,8 @@ class Card {
   // Return true if *reply* is one of the inbox to this user.  If not, say why.
   isAnswered(reply) {
     if (isSignedOut(reply)) this.showProblem(this.data.signedOutText);
-    else this.showConnection(reply.status < 500);
-    return !isSignedOut(reply) && reply.status < 500;
+    else this.showConnection(!isFailing(reply));
+    return !isSignedOut(reply) && !isFailing(reply);
   }
 
   showConnection(isThere) {
@@ -459,7 +461,7 @@ class Card {
         else if (reply.ok) {
           if (!isCurrent) await this.catchUp(seen);
           await readEvents(reply.body.getReader(), onEntry);
-        } else if (reply.status < 500) return;
+        } else if (!isFailing(reply)) return;
       } catch {
         // The connection was lost, or the page is hidden.
       }
@@ -675,7 +677,7 @@ const PAGE = {
   isPage: true,
   takesFocus: Boolean(focused),
   focused,
-  request: (path, { accept = "text/html", ...options } = {}) => fetch(path, { ...options, headers: { Accept: accept } }),
+  request: (path, { accept = "text/html", ...options } = {}) => fetch(path, { redirect: "manual", ...options, headers: { Accept: accept } }),
   reload: () => {
     if (!main.dataset.list) { location.replace(location.href); return; }
     // A list changes while somebody reads it: the focus and what is in view stay.
@@ -794,7 +796,7 @@ class McpElicitation extends HTMLElement {
       isPage: false,
       takesFocus,
       focused,
-      request: (...about) => this.#request(...about),
+      request: (path, options) => this.#request(path, { redirect: "manual", ...options }),
       show: (...about) => this.#show(...about),
       reload: () => this.#show(current),
     });
