@@ -83,7 +83,7 @@ class BrowserTab:
     key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
     is_entered: bool = False
     was_closed: bool = False
-    is_abandoned: Callable[[], bool] = bool
+    is_abandoned: Callable[[], bool] = lambda: False
     _file: Path | None = None
     _streams: int = 0
     _requests: int = 0

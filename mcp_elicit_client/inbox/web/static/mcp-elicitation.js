@@ -81,10 +81,8 @@ class Card {
 
   find(id) { return this.root.querySelector(`[id="${id}"]`); }
 
-  after(seconds, action) {
-    const timer = setTimeout(action, seconds);
-    this.ending.signal.addEventListener("abort", () => clearTimeout(timer));
-    return timer;
+  after(milliseconds, action) {
+    return setTimeout(() => { if (!this.ending.signal.aborted) action(); }, milliseconds);
   }
 
   // Return the milliseconds since a time of the server; negative until then.
@@ -406,27 +404,6 @@ class Card {
 
   // --- Changes by other clients
 
-  // Wait until the page is visible.  Return a signal that is aborted when it has been hidden for some time, since
-  // browsers have six connections to a server for all tabs.  A list shows in its title what is new, and the server of
-  // a page with a single request notices by the connection whether it is open.
-  async whileVisible() {
-    const visible = new AbortController();
-    const end = () => visible.abort();
-    if (this.ending.signal.aborted) end();
-    this.ending.signal.addEventListener("abort", end, { once: true });
-    if (this.data.list || "alone" in this.data) return visible.signal;
-    const { signal } = visible;
-    const isHidden = () => document.visibilityState === "hidden";
-    if (isHidden()) {
-      await new Promise((resolve) => {
-        document.addEventListener("visibilitychange", () => { if (!isHidden()) resolve(); }, { signal });
-        signal.addEventListener("abort", resolve);
-      });
-    }
-    document.addEventListener("visibilitychange", () => { this.after(HIDDEN_AFTER, () => { if (isHidden()) end(); }); }, { signal });
-    return signal;
-  }
-
   // No event tells what was closed while the page was not connected.
   async catchUp(seen) {
     if (this.form) { await this.check(); return; }
@@ -451,12 +428,28 @@ class Card {
       this.isLeaving = true;
       this.host.reload();
     };
+    // Browsers have six connections to a server for all tabs, so a hidden page ends its stream after some time.  But a
+    // list shows in its title what is new, and the server of a page with a single request notices by the connection
+    // whether it is open.
+    const maySleep = !this.data.list && !("alone" in this.data);
+    const isHidden = () => document.visibilityState === "hidden";
     let isCurrent = true;
-    while (!this.ending.signal.aborted) {
+    let stream = new AbortController();
+    this.ending.signal.addEventListener("abort", () => stream.abort());
+    if (maySleep) {
+      this.listenTo(document, "visibilitychange", () => {
+        this.after(HIDDEN_AFTER, () => { if (isHidden()) stream.abort(); });
+      });
+    }
+    while (true) {
+      if (maySleep && isHidden()) {
+        await new Promise((resolve) => { document.addEventListener("visibilitychange", resolve, { once: true }); });
+      }
+      if (this.ending.signal.aborted) return;
+      stream = new AbortController();
       let pause = RETRY_AFTER;
-      const signal = await this.whileVisible();
       try {
-        const reply = await this.host.request("events", { accept: "text/event-stream", signal });
+        const reply = await this.host.request("events", { accept: "text/event-stream", signal: stream.signal });
         if (isSignedOut(reply)) pause = RETRY_SIGNED_OUT_AFTER;
         else if (reply.ok) {
           if (!isCurrent) await this.catchUp(seen);
@@ -466,8 +459,7 @@ class Card {
         // The connection was lost, or the page is hidden.
       }
       isCurrent = false;
-      if (signal.aborted) continue;
-      await new Promise((resolve) => { setTimeout(resolve, pause); });
+      if (!stream.signal.aborted) await new Promise((resolve) => { setTimeout(resolve, pause); });
     }
   }
 }
