@@ -15,14 +15,18 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import anyio
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
 
 __all__ = ["open_url"]
+
+UrlAction: TypeAlias = Callable[[TargetUrl], Awaitable[bool]]
+"""Tries to open or copy a URL, and returns True if that succeeded."""
 
 _FAILURE_TIMEOUT = 3.0
 """Seconds in which a program can fail.  A program that still runs counts as successful."""

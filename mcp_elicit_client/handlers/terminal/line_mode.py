@@ -10,7 +10,6 @@ import anyio
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.terminal.console import Console, LineTooLongError, TerminalConsole
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import (
@@ -30,7 +29,7 @@ from mcp_elicit_client.presentation.conversation import (
 from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer
-from mcp_elicit_client.presentation.opener import over_ssh
+from mcp_elicit_client.presentation.opener import UrlAction, over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import quote, sentence
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
@@ -52,8 +51,8 @@ class LineMode:
     console: Console
     catalog: MessageCatalog
     drafts: Drafts
-    open_url: OpenUrl
-    copy_url: CopyUrl | None = None
+    open_url: UrlAction
+    copy_url: UrlAction | None = None
 
     async def ask(self, request: Request) -> Answer:
         """Return the user's answer.  What was entered is kept as a draft, unless it was sent or declined."""

@@ -6,14 +6,13 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 
 import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.handlers.terminal.console import TerminalConsole, output_terminal
-from mcp_elicit_client.handlers.terminal.host_application import suspended_host
 
 _IS_WINDOWS = sys.platform == "win32"
 
@@ -64,13 +63,30 @@ async def terminal() -> AsyncIterator[TerminalConsole | None]:
         or this process runs in its background.
     """
     async with _turns.turn():
-        with suspended_host():
+        with _suspended_host():
             console = _find()
             try:
                 yield console
             finally:
                 if console is not None:
                     console.restore()
+
+
+@contextmanager
+def _suspended_host() -> Iterator[None]:
+    """
+    Suspend the Textual application that the current task belongs to, if there is one.
+
+    Applications of prompt_toolkit are suspended by the interactive form.
+    """
+    context = sys.modules.get("textual._context")
+    app = context.active_app.get(None) if context is not None else None
+    with ExitStack() as stack:
+        if app is not None and app.is_running and not app.is_headless:
+            stack.enter_context(app.suspend())
+            # Nothing may be drawn until the application has the terminal again.
+            stack.enter_context(app.batch_update())
+        yield
 
 
 def _find() -> TerminalConsole | None:

@@ -13,11 +13,10 @@ from mcp_elicit_client.handlers.terminal.console import EndOfInputError, Interru
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
 from mcp_elicit_client.handlers.terminal.interactive.url_view import UrlView
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.descriptions import ended_line, server_name
 from mcp_elicit_client.presentation.drafts import Drafts
-from mcp_elicit_client.presentation.opener import over_ssh
+from mcp_elicit_client.presentation.opener import UrlAction, over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.url_prompts import (
     UrlPrompt,
@@ -30,7 +29,7 @@ from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
 
 async def ask_on_screen(
-    app: TerminalApp, request: Request, drafts: Drafts, open_url: OpenUrl, copy_url: CopyUrl | None
+    app: TerminalApp, request: Request, drafts: Drafts, open_url: UrlAction, copy_url: UrlAction | None
 ) -> Answer:
     """Show *request* in *app*.  The answer is ``accept`` only if the user sends it on purpose."""
     try:
@@ -76,8 +75,8 @@ class _UrlQuestions:
 
     app: TerminalApp
     request: UrlRequest
-    open_url: OpenUrl
-    copy_url: CopyUrl | None
+    open_url: UrlAction
+    copy_url: UrlAction | None
 
     async def ask(self) -> Answer:
         """Ask for consent, open the URL only after it was given, and return the user's answer."""
