@@ -96,7 +96,7 @@ def open_to_verify(path: Path) -> BinaryIO:
     return file
 
 
-def check_file(path: Path, found: os.stat_result, *, private: bool = False, hard_links: bool = False) -> None:
+def check_file(path: Path, found: os.stat_result, *, private: bool, hard_links: bool = False) -> None:
     """
     Check what `os.lstat` or `os.fstat` returned for *path*.
 

@@ -210,7 +210,7 @@ class ChainVerifier:
         is_valid: Only torn lines were found.
     """
 
-    def __init__(self, keys: Keys, watched: Iterable[int] = ()) -> None:
+    def __init__(self, keys: Keys, watched: Iterable[int]) -> None:
         self.events: int = 0
         self.first: int = 0
         self.last: Checkpoint = BEGINNING

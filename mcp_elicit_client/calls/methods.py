@@ -79,7 +79,7 @@ def unwrap_session(client: Any) -> Any:
     return session
 
 
-def check_arguments(name: object, arguments: object, meta: object = None) -> None:
+def check_arguments(name: object, arguments: object, meta: object) -> None:
     """
     Check what a call is made with.
 
@@ -120,7 +120,7 @@ class CallSpec:
         """The name of the tool; None for prompts and resources."""
         return self.name if self.kind == "tool" else None
 
-    def sender(self, session: Any, progress_callback: Any = None) -> Send:
+    def sender(self, session: Any, progress_callback: Any) -> Send:
         """Return a function that sends this call over *session*."""
         arguments = None if self.arguments is None else dict(self.arguments)
         match self.kind:

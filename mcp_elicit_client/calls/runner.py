@@ -30,7 +30,7 @@ from mcp_elicit_client.calls.resuming import NOT_A_CALL
 from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
 from mcp_elicit_client.calls.tasks import resolve_claim
-from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
+from mcp_elicit_client.calls.url_elicitations import UrlRequired, parse_url_required
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import CallError, InboxError, TaskError
 from mcp_elicit_client.sdk.tasks_extension import foreign_claim, is_task
@@ -72,7 +72,7 @@ or what the host application gets in its place.
 
 
 CompleteUrls: TypeAlias = Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]]
-"""Returns when the URL elicitations that the server requires are complete: see `complete_urls`."""
+"""Returns when the URL elicitations that the server requires are complete: see `url_elicitations.complete_urls`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +126,9 @@ class CallRunner:
         elicitations: ElicitationDispatcher,
         limits: CallLimits,
         finish_task: FinishTask,
-        suspender: CallPauser | None = None,
-        progress_callback: Any = None,
-        complete_urls: CompleteUrls = complete_urls,
+        suspender: CallPauser | None,
+        progress_callback: Any,
+        complete_urls: CompleteUrls,
     ) -> None:
         self._call = call
         self._spec = spec

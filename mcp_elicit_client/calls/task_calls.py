@@ -89,7 +89,7 @@ class TaskCalls:
         call: ActiveCall,
         loaded: LoadedTask,
         suspend: SuspendOptions,
-        on_status: OnTaskStatus | None = None,
+        on_status: OnTaskStatus | None,
     ) -> Any:
         """Return the result of a suspended task; or a `SuspendedCall`, if requests are pending."""
         poller = self._poller(call, loaded.snapshot.task_id, on_status)

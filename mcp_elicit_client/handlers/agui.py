@@ -100,7 +100,7 @@ def public_question(request: Request) -> dict[str, Any]:
 
 
 def interrupt_data(
-    request: Request, *, problem: str = "", expires_at: datetime | None = None, catalog: MessageCatalog = ENGLISH
+    request: Request, *, problem: str = "", expires_at: datetime | None = None, catalog: MessageCatalog
 ) -> dict[str, Any]:
     """
     Return the members of an AG-UI interrupt that show *request*.
@@ -118,15 +118,13 @@ def interrupt_data(
     """
     data = {
         "reason": _reason(request),
-        "message": message_text(request, catalog, problem=problem),
+        "message": message_text(request, catalog, problem),
         "responseSchema": response_schema(request, catalog),
     }
     return data if expires_at is None else {**data, "expiresAt": expires_at.isoformat()}
 
 
-def read_resume(
-    request: Request, status: Literal["resolved", "cancelled"], payload: Any = None, metadata: Any = None
-) -> Resumed:
+def read_resume(request: Request, status: Literal["resolved", "cancelled"], payload: Any, metadata: Any) -> Resumed:
     """
     Return what a resume entry for *request* means.
 
@@ -162,7 +160,7 @@ def error_text(form: Form, errors: Iterable[FieldError], catalog: MessageCatalog
     return "\n".join(titles.get(error.field, "") + catalog.error(error) for error in errors)
 
 
-def message_text(request: Request, catalog: MessageCatalog, *, problem: str = "") -> str:
+def message_text(request: Request, catalog: MessageCatalog, problem: str) -> str:
     """
     Return the introduction of a request, with all warnings, as plain text.
 
@@ -181,7 +179,7 @@ def message_text(request: Request, catalog: MessageCatalog, *, problem: str = ""
     return "\n".join([problem, *lines] if problem else lines)
 
 
-def response_schema(request: Request, catalog: MessageCatalog = ENGLISH) -> dict[str, Any]:
+def response_schema(request: Request, catalog: MessageCatalog) -> dict[str, Any]:
     """Return the JSON Schema of the payload that accepts *request*."""
     if isinstance(request, FormRequest) and request.form.fields:
         return write_schema(request.form)

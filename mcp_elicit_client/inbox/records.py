@@ -255,7 +255,7 @@ class RecordCodec:
             answered; None for a time in proportion to its form.
     """
 
-    def __init__(self, cipher: Cipher, answer_timeout: float | None = None) -> None:
+    def __init__(self, cipher: Cipher, answer_timeout: float | None) -> None:
         self._cipher = cipher
         self._answer_timeout = answer_timeout
         self._latest: OrderedDict[tuple[str, str, str], _Decoded] = OrderedDict()

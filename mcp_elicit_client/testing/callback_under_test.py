@@ -107,9 +107,7 @@ class CallbackUnderTest:
         check_type("server", self.server, str)
 
 
-def load_callback(
-    spec: str, *, user: str | None = None, shape: CallbackShape = "sdk", server: str = "fake-server"
-) -> CallbackUnderTest:
+def load_callback(spec: str, *, user: str | None, shape: CallbackShape, server: str) -> CallbackUnderTest:
     """
     Load the callback that is tested.
 

@@ -281,7 +281,7 @@ def _texts(scenario: Scenario) -> Mapping[str, str]:
     return {name: getattr(scenario, name) for name in ("group", "title", "because", "source")}
 
 
-def as_junit(callback: str, results: Sequence[ScenarioResult], *, allow_inconclusive: bool = False) -> str:
+def as_junit(callback: str, results: Sequence[ScenarioResult], *, allow_inconclusive: bool) -> str:
     """
     Return the report as JUnit XML.
 

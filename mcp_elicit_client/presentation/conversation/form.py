@@ -17,7 +17,7 @@ from mcp_elicit_client.presentation.conversation.options import OptionView, matc
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, Step
 from mcp_elicit_client.presentation.conversation.questions import find_command, help_lines
 from mcp_elicit_client.presentation.conversation.saved import inputs_from_json, inputs_to_json
-from mcp_elicit_client.presentation.conversation.turns import LINES, HostText, Style, Turn
+from mcp_elicit_client.presentation.conversation.turns import HostText, Style, Turn
 from mcp_elicit_client.presentation.descriptions import option_labels, sent_note
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext
@@ -53,8 +53,8 @@ class FormConversation:
         catalog: MessageCatalog,
         context: InputContext,
         *,
-        draft: Mapping[str, FieldInput] | None = None,
-        style: Style = LINES,
+        draft: Mapping[str, FieldInput] | None,
+        style: Style,
     ) -> None:
         self.request = request
         self._style = style

@@ -10,7 +10,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.choices import Choice, ChoiceMaker, find_choice
 from mcp_elicit_client.presentation.conversation.introduction import introduction
-from mcp_elicit_client.presentation.conversation.turns import LINES, Button, Effect, HostText, Link, Part, Style, Turn
+from mcp_elicit_client.presentation.conversation.turns import Button, Effect, HostText, Link, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.form_input import FieldInput
 from mcp_elicit_client.presentation.url_prompts import (
@@ -46,9 +46,9 @@ class UrlConversation:
         request: UrlRequest,
         catalog: MessageCatalog,
         *,
-        time_zone: str | None = None,
-        effects: Collection[Effect] = frozenset[Effect]({"open"}),
-        style: Style = LINES,
+        time_zone: str | None,
+        effects: Collection[Effect],
+        style: Style,
     ) -> None:
         self.request = request
         self._style = style

@@ -73,7 +73,7 @@ class ReviewView(View):
         request: FormRequest,
         controls: Sequence[Control],
         edit: Callable[[int | None], None],
-        unchecked: Sequence[Diagnostic] = (),
+        unchecked: Sequence[Diagnostic],
     ) -> None:
         super().__init__(app, request)
         self.controls = controls

@@ -34,7 +34,7 @@ class UrlView(View):
 
     request: UrlRequest
 
-    def __init__(self, app: App, prompt: UrlPrompt, notes: Sequence[str] = (), code: str | None = None) -> None:
+    def __init__(self, app: App, prompt: UrlPrompt, notes: Sequence[str], code: str | None) -> None:
         super().__init__(app, prompt.request)
         self.prompt = prompt
         self.notes = notes
