@@ -39,20 +39,6 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """
-    A server with streamable HTTP.
-
-    Attributes:
-        url: Its URL.
-        headers: HTTP headers of each request.
-    """
-
-    url: str
-    headers: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Connection:
     """A connection to a server."""
 
@@ -74,13 +60,18 @@ class Connection:
 
 @asynccontextmanager
 async def connect(
-    target: Command | Address | str, caller: Caller, *, mode: ConnectMode = "auto", **options: Any
+    target: Command | AbstractAsyncContextManager[Any] | str,
+    caller: Caller,
+    *,
+    mode: ConnectMode = "auto",
+    **options: Any,
 ) -> AsyncIterator[Connection]:
     """
     Connect to a server.
 
     Args:
-        target: A command; or a server with streamable HTTP, by its URL.
+        target: A command, a transport of the SDK, or the URL of a server with
+            streamable HTTP.
         caller: The caller, which answers the server's requests.
         mode: How the protocol version is negotiated.
         options: Other arguments of the SDK's ``Client`` or ``ClientSession``.
@@ -88,17 +79,9 @@ async def connect(
     Raises:
         Exception: The SDK's error, if the connection fails.
     """
-    transport = target if isinstance(target, str) else _transport(target)
+    transport = _stdio(target) if isinstance(target, Command) else target
     async with caller.connect(transport, mode=mode, **options) as client:
         yield Connection(caller, client, str(client.protocol_version))
-
-
-def _transport(target: Command | Address) -> AbstractAsyncContextManager[Any]:
-    if isinstance(target, Command):
-        return _stdio(target)
-    from mcp_elicit_client.sdk.http_transport import http_transport
-
-    return http_transport(target.url, target.headers)
 
 
 def _stdio(command: Command) -> AbstractAsyncContextManager[Any]:

@@ -6,17 +6,19 @@ import argparse
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import urlsplit
 
-from mcp_elicit_client.calls._connect import Address, Command
+from mcp_elicit_client.calls._connect import Command
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import CommandFailedError, UsageError
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.quoting import quote_name
+from mcp_elicit_client.sdk.http_transport import http_transport
 
 _MAX_NAME = 80
 _RANDOM = re.compile(r"(?=[^/]*[0-9])(?=[^/]*[A-Za-z])[A-Za-z0-9_+=~-]{16,}")
@@ -84,7 +86,7 @@ class ServerAddress:
             return bool(parts.username or parts.password or parts.query or _has_key(parts.path.split("/")))
         return bool(secret_values({"command": " ".join(self.command)})) or _has_key(self.command[1:])
 
-    def target(self, errlog: TextIO) -> Command | Address | str:
+    def target(self, errlog: TextIO) -> Command | AbstractAsyncContextManager[Any] | str:
         """
         Return what `connect` takes, with the values of this process's environment.
 
@@ -95,7 +97,7 @@ class ServerAddress:
             env = {name: _variable(name) for name in self.env} or None
             return Command(self.command, errlog, env, self.directory or None)
         headers = {name: _variable(variable) for name, variable in self.headers.items()}
-        return Address(self.url, headers) if headers else self.url
+        return http_transport(self.url, headers) if headers else self.url
 
     def to_json(self) -> dict[str, Any]:
         """Return the address as JSON."""

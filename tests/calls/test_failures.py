@@ -14,7 +14,8 @@ import pytest
 
 from mcp_elicit_client import Answer, FormRequest
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls._connect import Address, Command, connect
+from mcp_elicit_client.calls._connect import Command, connect
+from mcp_elicit_client.sdk.http_transport import http_transport
 from mcp_elicit_client.typing import Request
 from tests.servers.raw import ERAS, Era, RawHttpServer
 from tests.support.plain import plain
@@ -176,7 +177,7 @@ async def test_a_redirect_to_another_path_of_the_server_is_followed(era: Era) ->
         return Answer.accept({"text": TYPED}, by="user")
 
     with raw_server(era, "http") as (_, server), anyio.fail_after(60):
-        moved = Address(server.url.replace("/mcp", "/moved"), {})
+        moved = http_transport(server.url.replace("/mcp", "/moved"), {})
         async with connect(moved, Caller(answer, "raw")) as connection:
             result = await connection.call_tool("ask", {})
 
