@@ -10,7 +10,6 @@ The server ignores a response that it has.  So a process may stop anywhere.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,10 +30,9 @@ from mcp_elicit_client.calls.suspending import (
 )
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
-from mcp_elicit_client.calls.tasks import ask_host, read_result, to_wire
+from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, ask_user, read_result, to_wire
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import BatchPosition
-from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, RequestError, TaskError
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, TaskError
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
 
@@ -42,8 +40,6 @@ MIN_LIFETIME = 60.0
 """The minimum time for which a suspended task is stored, in seconds, even if the server states less."""
 
 _CLOSE_TIMEOUT = 5.0
-_MISSED_POLLS = 2
-"""See `tasks`."""
 
 
 class TaskSuspender:
@@ -224,20 +220,9 @@ class TaskSuspender:
         self._snapshot.responses[key] = (request.digest, response)
 
     async def _ask(self, key: str, state: TaskState, stored: Any, waiting: Waiting = "user") -> Answer:
-        position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
         # A lost connection must not answer: what is asked and answered here is stored, and sent over another one.
-        ask = functools.partial(
-            self._elicitations.on_input_required,
-            stored=stored,
-            until=anyio.sleep_forever,
-            waiting=waiting,
-        )
-        try:
-            return await ask(
-                self._call, state.requests[key].wire.get("params"), batch_position=position, request_id=key
-            )
-        except RequestError:  # errors are not allowed here
-            return Answer.cancel(by="error", reason="the request cannot be answered")
+        until = anyio.sleep_forever
+        return await ask_user(self._elicitations, self._call, state, key, stored=stored, until=until, waiting=waiting)
 
     async def _update(self, deferred: Mapping[str, Deferral], digests: Mapping[str, str]) -> bool:
         expires_at = self._expires_at()
@@ -295,7 +280,7 @@ class TaskSuspender:
         pending = {key for key, answer in self._answers.items() if answer is None}
         for key in pending - set(state.requests):
             self._missed[key] = self._missed.get(key, 0) + 1
-            if self._missed[key] >= _MISSED_POLLS:
+            if self._missed[key] >= MISSED_POLLS:
                 await self._withdraw(key)
         for key in state.requests:
             self._missed.pop(key, None)

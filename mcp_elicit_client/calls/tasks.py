@@ -9,7 +9,6 @@ can be repeated.
 
 from __future__ import annotations
 
-import functools
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -24,7 +23,8 @@ from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.exceptions import CapabilityRequiredError, RequestError, TaskError
 
 _MAX_REMEMBERED = 256
-_MISSED_POLLS = 2
+
+MISSED_POLLS = 2
 """A request is withdrawn if it is missing in this many polls: one replica of the server may lag behind."""
 
 
@@ -198,15 +198,10 @@ class TaskDriver:
             await self._poll_while_open(key)
             was_withdrawn = True
 
-        params = state.requests[key].wire.get("params")
-        position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
-        ask = functools.partial(self._elicitations.on_input_required, until=until_withdrawn)
-        try:
-            answer = await ask(self._call, params, batch_position=position, request_id=key)
-        except RequestError:  # errors are not allowed here
-            answer = Answer.cancel(by="error", reason="the request cannot be answered")
+        answer = await ask_user(self._elicitations, self._call, state, key, until=until_withdrawn)
         if was_withdrawn:
             return None
+        params = state.requests[key].wire.get("params")
         if answer.action == "accept" and isinstance(params, dict) and params.get("mode") == "url":
             self._visited.add(key)
         return to_wire(self._elicitations.to_result(answer))
@@ -215,7 +210,7 @@ class TaskDriver:
         """Poll until the server no longer lists a key, or the task cannot continue."""
         missed = 0
         asked = self._asked[key]
-        while missed < _MISSED_POLLS:
+        while missed < MISSED_POLLS:
             try:
                 state = await self._poller.next(is_open=True)
                 if key in state.requests:
@@ -238,6 +233,27 @@ class TaskDriver:
     async def _send(self, key: str, asked: AskedKey) -> None:
         await self._poller.send(key, asked.response or {})
         asked.was_sent = True
+
+
+async def ask_user(
+    elicitations: ElicitationDispatcher, call: ActiveCall, state: TaskState, key: str, **options: Any
+) -> Answer:
+    """
+    Answer the elicitation request of a task that has *key*.
+
+    Args:
+        elicitations: What answers the requests of the server.
+        call: The call that the task belongs to.
+        state: The task.
+        key: The server's key of the request.
+        options: Other arguments of `ElicitationDispatcher.on_input_required`.
+    """
+    params = state.requests[key].wire.get("params")
+    position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
+    try:
+        return await elicitations.on_input_required(call, params, batch_position=position, request_id=key, **options)
+    except RequestError:  # errors are not allowed here
+        return Answer.cancel(by="error", reason="the request cannot be answered")
 
 
 async def ask_host(call: ActiveCall, task_id: str, key: str, request: InputRequest) -> dict[str, Any]:
