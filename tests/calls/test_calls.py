@@ -30,7 +30,7 @@ from mcp_elicit_client.policies import one_at_a_time
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
-from tests.support import ASKER, ROOT, VISITOR, form_params, http_server
+from tests.support import ASKER, ROOT, VISITOR, form_params, http_server, until
 from tests.support.plain import plain
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -642,9 +642,7 @@ async def test_a_cancelled_call_withdraws_its_request_and_the_server_is_notified
             with anyio.fail_after(60):
                 await open_question.wait()
             group.cancel_scope.cancel()
-        with anyio.fail_after(60):
-            while not user.withdrawn:
-                await anyio.sleep(0.01)
+        await until(lambda: user.withdrawn)
         if connect_mode == "legacy":
             with anyio.fail_after(60):
                 while not any("ended by" in line or "answer cancel" in line for line in seen.lines):
@@ -665,9 +663,7 @@ async def test_a_request_that_the_server_withdraws_disappears(seen: Seen, tmp_pa
     user = User(mark_and_think)
     async with visitor(user, "legacy", seen) as connection:
         assert await call(connection, "withdraw", {"mark": str(mark)}) == {"withdrawn": True}
-        with anyio.fail_after(60):
-            while not user.withdrawn:
-                await anyio.sleep(0.01)
+        await until(lambda: user.withdrawn)
 
     assert user.withdrawn == 1
 

@@ -21,7 +21,7 @@ from mcp_elicit_client import Answer, BooleanField, ChoiceField, FormRequest, Mu
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, example_value, form_params, free_port
+from tests.support import ROOT, example_value, form_params, free_port, until
 from tests.support.chat_corpus import forms, in_terminal, labels, typed
 from tests.support.chromium import browser, picture
 
@@ -64,14 +64,14 @@ class Chat:
         """Ask in the background; return the person, who sees the request."""
         count = len(self.person.elements)
         self.group.start_soon(self._ask, request)
-        await self.person.until(lambda: len(self.person.elements) > count)
+        await until(lambda: len(self.person.elements) > count)
         return self.person
 
     async def _ask(self, request: Request) -> None:
         self.answers.append(await self.ask(request))
 
     async def answer(self, count: int = 1) -> Answer:
-        await self.person.until(lambda: len(self.answers) >= count)
+        await until(lambda: len(self.answers) >= count)
         return self.answers[count - 1]
 
 
@@ -107,7 +107,7 @@ async def test_a_form_is_answered_in_the_element(chat: Chat) -> None:
         "extras": ["Salad", "Wine"],
         "on": "2027-01-31",
     }
-    await person.until(lambda: person.text == "You accepted.")
+    await until(lambda: person.text == "You accepted.")
     assert not person.labels
 
 
@@ -212,7 +212,7 @@ async def test_a_warning_is_confirmed_after_the_form(chat: Chat) -> None:
     person = await chat.asks(form({"a": {"type": "string"}}, chat.person.id))
     dialog, count = await person.open(), person.changes
     await person.act(data=dialog["id"], values={"0": token})
-    await person.until(lambda: person.changes > count)
+    await until(lambda: person.changes > count)
     await person.press("Send")
     assert "access token" in person.text
     await person.press("Confirm")
@@ -224,7 +224,7 @@ async def test_secrets_are_never_asked_for(chat: Chat) -> None:
     answer = await chat.ask(form(SECRET, chat.person.id))
 
     assert (answer.action, answer.by) == ("cancel", "unattended")
-    await chat.person.until(lambda: chat.person.elements)
+    await until(lambda: chat.person.elements)
     assert "cannot be shown here" in chat.person.messages[-1]
     assert not chat.person.labels
 
@@ -245,7 +245,7 @@ async def test_a_withdrawn_request_loses_its_buttons(chat: Chat) -> None:
         dialog = await person.open()
         group.cancel_scope.cancel()
 
-    await person.until(lambda: person.text == "mail no longer needs an answer.")
+    await until(lambda: person.text == "mail no longer needs an answer.")
     assert not person.labels
     assert (await person.act(data=dialog["id"], values={"0": "x"}))["note"] == "mail no longer needs an answer."
 
@@ -260,7 +260,7 @@ async def test_a_request_is_shown_again_after_the_chat_was_opened_again() -> Non
         await person.join()
         [entry] = (await inbox.list(person.id)).entries
         await chat.ask.announce(person.id, entry.id)
-        await person.until(lambda: len(person.elements) == 2)
+        await until(lambda: len(person.elements) == 2)
         dialog = await person.open()
 
         assert dialog["fields"][0]["initial"] == "kept"

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from mcp_elicit_client import Answer, parse_request
-from tests.support import ROOT, form_params
+from tests.support import ROOT, form_params, until
 
 pytest.importorskip("discord")
 
@@ -218,9 +218,7 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
         modal = await person.press("Answer")
         assert modal["data"]["components"][0]["component"]["value"] == "Ann"
         await person.submit(modal, "Ann", "2", ["“Pasta”"], ["“Wine”"])
-        with anyio.fail_after(30):
-            while not answers:
-                await anyio.sleep(0.002)
+        await until(lambda: answers)
         assert answers[0].content == {"name": "Ann", "guests": 2, "dish": "Pasta", "extras": ["Wine"]}
 
         async def answer_menu(interaction: Any) -> None:

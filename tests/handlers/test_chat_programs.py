@@ -18,7 +18,7 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.handlers.chat import ChatHandler
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
-from tests.support import ROOT, form_params, free_port
+from tests.support import ROOT, form_params, free_port, until
 
 pytest.importorskip("telegram")
 pytest.importorskip("slack_bolt")
@@ -136,18 +136,18 @@ async def test_the_program_for_slack_books_a_table(tmp_path: Path, mode: str) ->
                 api.bot_url = f"http://127.0.0.1:{port}/slack/events"
                 await until_it_listens(port)
             else:
-                await api.until(lambda: api.socket is not None)
+                await until(lambda: api.socket is not None)
             await api.command("U1", "/book")
-            await api.until(lambda: api.messages)
+            await until(lambda: api.messages)
             shown = api.latest("U1")
             await api.press("U1", shown, shown.buttons[shown.labels.index("Answer")])
-            await api.until(lambda: api.views)
+            await until(lambda: api.views)
             inputs = [each for each in api.views[0]["blocks"] if each["type"] == "input"]
             assert len(inputs) == 13
             values = {each["block_id"]: state_of(each["element"], initial(each["element"])) for each in inputs}
             values["5"] = state_of(inputs[5]["element"], "3")
             assert await api.submit("U1", api.views[0], values) == {}
-            await api.until(lambda: api.said)
+            await until(lambda: api.said)
 
     assert json.loads(re.findall(r"\{.*\}", api.said[0], re.DOTALL)[0])["content"]["guests"] == 3
 
@@ -167,14 +167,14 @@ async def test_the_program_for_telegram_books_a_table(tmp_path: Path) -> None:
         text = program("TelegramHandler", "https://api.telegram.org/bot", base_url)
         async with started(tmp_path, text, TELEGRAM_TOKEN=TELEGRAM_TOKEN):
             api.write(ANN, "/book", entities=[{"type": "bot_command", "offset": 0, "length": 5}])
-            await api.until(lambda: api.messages)
+            await until(lambda: api.messages)
             asked = 0
             while "Send" not in labels(api):
                 asked += 1
                 kept = next(each for each in ("Use this value", "Do not provide") if each in labels(api))
                 await api.press(ANN, api.latest(ANN), api.latest(ANN).data(kept))
             await api.press(ANN, api.latest(ANN), api.latest(ANN).data("Send"))
-            shown: Shown = await api.until(lambda: "guests" in api.latest(ANN).text and api.latest(ANN))
+            shown: Shown = await until(lambda: "guests" in api.latest(ANN).text and api.latest(ANN))
 
     assert asked == 13
     assert "'guests': 2" in shown.text  # the fake has read the text as JSON
@@ -209,11 +209,11 @@ async def test_a_question_in_telegram_survives_the_end_of_the_bots_process(tmp_p
     async with api.serve() as base_url, waiting(path, str(ANN)) as answers:
         environ = {"API": base_url, "INBOX": str(path)}
         async with started(tmp_path, RESTARTED, ANNOUNCE="yes", **environ):
-            await api.until(lambda: api.messages)
+            await until(lambda: api.messages)
             await api.press(ANN, api.latest(ANN), api.latest(ANN).data("“y”"))
         shown, polls = api.latest(ANN), api.calls.count("getUpdates")
         async with started(tmp_path, RESTARTED, **environ):
-            await api.until(lambda: api.calls.count("getUpdates") > polls)
+            await until(lambda: api.calls.count("getUpdates") > polls)
             await api.press(ANN, shown, shown.data("Yes"))
             send = api.latest(ANN).data("Send")
             notes = [await api.press(ANN, shown, send) for _ in range(2)]
@@ -229,23 +229,23 @@ async def test_a_question_in_slack_survives_the_end_of_the_bots_process(tmp_path
         shown = api.latest("U1")
         before = shown.blocks
         await api.press("U1", shown, shown.buttons[shown.labels.index(label)])
-        await api.until(lambda: api.latest("U1").blocks is not before)
+        await until(lambda: api.latest("U1").blocks is not before)
 
     async with api.serve() as base_url, waiting(path, "U1") as answers:
         environ = {"API": base_url, "INBOX": str(path)}
         async with started(tmp_path, RESTARTED_SLACK, ANNOUNCE="yes", **environ):
-            await api.until(lambda: api.messages and api.socket is not None)
+            await until(lambda: api.messages and api.socket is not None)
             await press("Answer")
             await press("“y”")
         api.socket = None
         async with started(tmp_path, RESTARTED_SLACK, **environ):
-            await api.until(lambda: api.socket is not None)
+            await until(lambda: api.socket is not None)
             await press("Yes")
             shown = api.latest("U1")
             send = shown.buttons[shown.labels.index("Send")]
             await press("Send")
             await api.press("U1", shown, send)
-            await api.until(lambda: api.notes)
+            await until(lambda: api.notes)
 
     assert api.notes == ["This request was already answered."]
     assert [each.content for each in answers] == [{"a": "y", "b": True}]

@@ -27,7 +27,7 @@ from mcp_elicit_client.exceptions import CallError, MissingExtraError
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
 from mcp_elicit_client.handlers.langgraph.handler import NO_ANSWER
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from tests.support import ROOT, read_line
+from tests.support import ROOT, read_line, until
 from tests.support.inprocess import in_process
 
 pytestmark = [
@@ -248,9 +248,7 @@ async def test_the_server_is_notified_of_the_cancelled_call() -> None:
     seen: list[str] = []
     async with graph("legacy", seen.append) as each:
         await each.start("form")
-        with anyio.fail_after(60):
-            while not any("ended by" in line for line in seen):
-                await anyio.lowlevel.checkpoint()
+        await until(lambda: any("ended by" in line for line in seen))
 
     assert not [line for line in seen if line.startswith("answer accept") or line == "form done"]
 

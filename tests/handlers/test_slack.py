@@ -13,7 +13,7 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from mcp_elicit_client.typing import Request
-from tests.support import form_params
+from tests.support import form_params, until
 
 pytest.importorskip("slack_bolt")
 
@@ -63,7 +63,7 @@ class Bot:
         """Ask in the background; return the message."""
         count = len(self.ask._shown)
         self.group.start_soon(self._ask, request)
-        await self.api.until(lambda: len(self.ask._shown) > count)
+        await until(lambda: len(self.ask._shown) > count)
         return self.api.latest(person)
 
     async def _ask(self, request: Request) -> None:
@@ -75,14 +75,14 @@ class Bot:
         shown = self.api.latest(person)
         before = shown.blocks
         await self.api.press(person, shown, next(each for each in shown.buttons if each["text"]["text"] == label))
-        await self.api.until(lambda: self.api.latest(person).blocks is not before)
+        await until(lambda: self.api.latest(person).blocks is not before)
         return self.api.latest(person)
 
     async def open(self, label: str = "Answer", person: str = ANN) -> dict[str, Any]:
         """Press a button, and return the dialog that it opens."""
         shown, count = self.api.latest(person), len(self.api.views)
         await self.api.press(person, shown, next(each for each in shown.buttons if each["text"]["text"] == label))
-        await self.api.until(lambda: len(self.api.views) > count)
+        await until(lambda: len(self.api.views) > count)
         return self.api.views[-1]
 
     async def submit(self, view: dict[str, Any], *values: Any, person: str = ANN) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Bot:
         return await self.api.submit(person, view, states)
 
     async def answer(self, count: int = 1) -> Answer:
-        await self.api.until(lambda: len(self.answers) >= count)
+        await until(lambda: len(self.answers) >= count)
         return self.answers[count - 1]
 
 
@@ -105,7 +105,7 @@ async def running(api: FakeSlack, base_url: str, *, is_socket: bool = False, **o
         if is_socket:
             handler = AsyncSocketModeHandler(app, "xapp-1", web_client=app.client)
             await handler.connect_async()  # type: ignore[no-untyped-call,unused-ignore]
-            await api.until(lambda: api.socket is not None)
+            await until(lambda: api.socket is not None)
             yield bot
             await handler.close_async()  # type: ignore[no-untyped-call,unused-ignore]
         else:
@@ -220,7 +220,7 @@ async def test_a_form_that_does_not_fit_a_dialog_is_a_conversation(bot: Bot) -> 
     assert shown.labels == ["Enter a value", "Do not provide", "Back", "Decline", "Cancel"]
     view = await bot.open("Enter a value")
     assert await bot.submit(view, "text") == {}
-    await bot.api.until(lambda: "Send" in bot.api.latest(ANN).labels)
+    await until(lambda: "Send" in bot.api.latest(ANN).labels)
     await bot.press("Send")
 
     assert (await bot.answer()).content == {"a": options[20], "b": "text"}
@@ -248,7 +248,7 @@ async def test_a_warning_is_confirmed_after_the_dialog(bot: Bot) -> None:
     await bot.asks(form({"a": {"type": "string"}}))
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
     await bot.submit(await bot.open(), token)
-    await bot.api.until(lambda: "Send" in bot.api.latest(ANN).labels)
+    await until(lambda: "Send" in bot.api.latest(ANN).labels)
     shown = await bot.press("Send")
     assert "access token" in shown.text
     await bot.press("Confirm")
@@ -268,7 +268,7 @@ async def test_a_dialog_is_closed_before_slack_gives_up_even_if_the_next_message
 
     assert "Send" not in bot.api.latest(ANN).labels
     bot.api.held.set()
-    await bot.api.until(lambda: "Send" in bot.api.latest(ANN).labels)
+    await until(lambda: "Send" in bot.api.latest(ANN).labels)
 
 
 async def test_errors_that_are_found_after_the_dialog_was_closed_follow_as_a_message(
@@ -287,7 +287,7 @@ async def test_errors_that_are_found_after_the_dialog_was_closed_follow_as_a_mes
     assert await bot.submit(view, "two") == {}
     goes_on.set()
 
-    await bot.api.until(lambda: bot.api.latest(ANN) is not shown)
+    await until(lambda: bot.api.latest(ANN) is not shown)
     assert bot.api.latest(ANN).text == "This does not have the required format. Pattern: “^https://a.example$”\n"
 
 
@@ -307,7 +307,7 @@ async def test_only_the_person_asked_may_press(bot: Bot, label: str) -> None:
     shown = await bot.asks(form(YES_NO))
     button = shown.buttons[shown.labels.index(label)]
     await bot.api.press(BOB, shown, button)
-    await bot.api.until(lambda: bot.api.notes)
+    await until(lambda: bot.api.notes)
     assert bot.api.notes == ["It may have expired, or it belongs to another user."]
     assert not bot.answers
 
@@ -344,7 +344,7 @@ async def test_a_question_whose_message_was_deleted_is_sent_again(bot: Bot) -> N
     del bot.api.messages[shown.ts]
 
     await bot.api.press(ANN, shown, next(each for each in shown.buttons if each["text"]["text"] == "“x”"))
-    await bot.api.until(lambda: bot.api.messages)
+    await until(lambda: bot.api.messages)
     await bot.press("Yes")
     await bot.press("Send")
 
@@ -446,7 +446,7 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
 
     async with api.serve() as base_url, anyio.create_task_group() as group:
         group.start_soon(ask)  # another process waits for the answer
-        await api.until(lambda: ids)
+        await until(lambda: ids)
         api.late = True
         async with running(api, base_url, inbox=Inbox(SqliteStore(tmp_path / "inbox.db"))) as first:
             await first.ask.announce(ANN, ids[0])
@@ -458,7 +458,7 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
             send = shown.buttons[0]
             await second.press("Send")
             await api.press(ANN, shown, send)
-            await api.until(lambda: api.notes)
+            await until(lambda: api.notes)
 
     assert api.notes == ["This request was already answered."]
     assert [each.content for each in answers] == [{"a": "y", "b": True}]

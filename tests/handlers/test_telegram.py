@@ -18,7 +18,7 @@ from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.inbox import save_progress
 from mcp_elicit_client.typing import Request
-from tests.support import form_params
+from tests.support import form_params, until
 
 pytest.importorskip("telegram")
 
@@ -85,8 +85,8 @@ class Bot:
     async def write(self, text: str) -> Shown:
         before = self.api.latest(ANN).id
         self.api.write(ANN, text)
-        shown: Shown = await self.api.until(lambda: self.api.latest(ANN).id > before and self.api.latest(ANN))
-        await self.api.until(lambda: not self.api.messages[before].buttons)
+        shown: Shown = await until(lambda: self.api.latest(ANN).id > before and self.api.latest(ANN))
+        await until(lambda: not self.api.messages[before].buttons)
         return shown
 
     async def answer(self, count: int = 1) -> Answer:
@@ -264,7 +264,7 @@ async def test_a_second_press_of_send_changes_nothing(bot: Bot) -> None:
     shown = await bot.asks(form({"a": {"type": "boolean"}}))
     for _ in range(3):
         bot.api.press_only(ANN, shown, shown.data("Yes"))
-    await bot.api.until(lambda: len(bot.api.notes) == 3)
+    await until(lambda: len(bot.api.notes) == 3)
 
     assert (await bot.answer()).content == {"a": True}
     assert sorted(bot.api.notes) == ["", *["This request was already answered."] * 2]
@@ -274,7 +274,7 @@ async def test_a_message_that_is_delivered_twice_is_used_once(bot: Bot) -> None:
     await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
     shown = bot.api.latest(ANN)
     update = bot.api.write(ANN, "first")
-    await bot.api.until(lambda: bot.api.latest(ANN).id > shown.id)
+    await until(lambda: bot.api.latest(ANN).id > shown.id)
     bot.api.repeat(update)
     await bot.write("second")
     await bot.press("Send")
@@ -285,7 +285,7 @@ async def test_a_message_that_is_delivered_twice_is_used_once(bot: Bot) -> None:
 async def test_a_message_that_is_edited_changes_nothing(bot: Bot) -> None:
     await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
     update = bot.api.write(ANN, "first")
-    await bot.api.until(lambda: "Field 2" in bot.api.latest(ANN).text)
+    await until(lambda: "Field 2" in bot.api.latest(ANN).text)
     edited = {"update_id": 1_000_000, "edited_message": {**update["message"], "text": "changed", "edit_date": 2}}
     bot.api.repeat(edited)
     await bot.write("second")
@@ -407,7 +407,7 @@ async def test_a_question_that_could_not_be_sent_is_not_answered_by_the_next_mes
     first = await bot.asks(form({"a": {"type": "string", "title": "A"}, "b": {"type": "string", "title": "B"}}))
     bot.api.is_down = True
     bot.api.write(ANN, "for A")
-    await bot.api.until(lambda: bot.api.calls.count("sendMessage") == 3)  # the request, the next field, the note
+    await until(lambda: bot.api.calls.count("sendMessage") == 3)  # the request, the next field, the note
     bot.api.is_down = False
     assert "Continued below." not in first.text
     assert first.buttons
@@ -442,11 +442,11 @@ async def refuse(*_arguments: object) -> str:
 
 async def test_text_for_the_bot_is_not_taken_as_an_answer(bot: Bot) -> None:
     bot.api.write(ANN, "hello")
-    await bot.api.until(lambda: bot.texts)
+    await until(lambda: bot.texts)
     await bot.asks(form({"a": {"type": "string"}}))
     bot.api.write(ANN, "/start")
     bot.api.write(BOB, "for the model")
-    await bot.api.until(lambda: bot.api.calls and len(bot.texts) == 3)
+    await until(lambda: bot.api.calls and len(bot.texts) == 3)
 
     assert bot.texts == ["hello", "/start", "for the model"]
     assert not bot.answers
@@ -456,10 +456,10 @@ async def test_of_two_questions_a_reply_names_one(bot: Bot) -> None:
     first = await bot.asks(form({"a": {"type": "string", "title": "First"}}))
     second = await bot.asks(form({"a": {"type": "string", "title": "Second"}}))
     bot.api.write(ANN, "which?")
-    await bot.api.until(lambda: "Several requests are open" in bot.api.latest(ANN).text)
+    await until(lambda: "Several requests are open" in bot.api.latest(ANN).text)
     for count, (shown, text) in enumerate(((second, "2"), (first, "1")), 1):
         bot.api.write(ANN, text, reply_to=shown)
-        await bot.api.until(lambda: any(each["text"] == "Send" for each in bot.api.latest(ANN).buttons))
+        await until(lambda: any(each["text"] == "Send" for each in bot.api.latest(ANN).buttons))
         await bot.press("Send")
 
         assert (await bot.answer(count)).content == {"a": text}
@@ -469,7 +469,7 @@ async def test_a_reply_to_an_earlier_question_changes_nothing_and_is_not_passed_
     first = await bot.asks(form({"a": {"type": "string", "title": "A"}, "b": {"type": "string", "title": "B"}}))
     second = await bot.write("for A")
     bot.api.write(ANN, "No, Bob", reply_to=first)
-    shown: Shown = await bot.api.until(lambda: bot.api.latest(ANN).id > second.id and bot.api.latest(ANN))
+    shown: Shown = await until(lambda: bot.api.latest(ANN).id > second.id and bot.api.latest(ANN))
     assert "Field 2 of 2" in shown.text
     await bot.write("for B")
     await bot.press("Send")
@@ -483,7 +483,7 @@ async def test_a_reply_to_any_message_of_a_long_question_answers_it(bot: Bot) ->
     await bot.asks(form({"a": {"type": "string", "title": "Second"}}))
     assert len(bot.api.messages) == 3
     bot.api.write(ANN, "1", reply_to=bot.api.messages[100])
-    await bot.api.until(lambda: any(each["text"] == "Send" for each in bot.api.latest(ANN).buttons))
+    await until(lambda: any(each["text"] == "Send" for each in bot.api.latest(ANN).buttons))
     await bot.press("Send")
 
     assert (await bot.answer()).content == {"a": "1"}
@@ -534,9 +534,7 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
             )
 
         group.start_soon(ask)  # another process waits for the answer
-        with anyio.fail_after(30):
-            while not ids:
-                await anyio.sleep(0.001)
+        await until(lambda: ids)
         async with running(api, base_url, inbox=Inbox(SqliteStore(tmp_path / "inbox.db"))) as first:
             await first.ask.announce(str(ANN), ids[0])
             await first.press("“y”")
@@ -564,11 +562,11 @@ async def test_a_message_that_ends_a_request_after_a_restart_is_followed_by_the_
     api = FakeTelegram()
     async with api.serve() as base_url, running(api, base_url, inbox=Inbox(store)) as bot:
         bot.group.start_soon(ask)  # another process waits for the answer
-        await api.until(lambda: ids)
+        await until(lambda: ids)
         await bot.ask.announce(str(ANN), ids[0])
         api.write(ANN, "yes")
-        await api.until(lambda: answers)
-        await api.until(lambda: not api.latest(ANN).buttons)
+        await until(lambda: answers)
+        await until(lambda: not api.latest(ANN).buttons)
 
         assert api.latest(ANN).text.endswith("You accepted.")
 
@@ -645,7 +643,7 @@ async def test_text_for_a_conversation_that_was_forgotten_asks_again_and_is_not_
     await save_progress(bot.ask._inbox, str(ANN), entry.id, None)
 
     bot.api.write(ANN, "x", reply_to=shown if is_reply else None)
-    await bot.api.until(lambda: bot.api.latest(ANN).id > shown.id)
+    await until(lambda: bot.api.latest(ANN).id > shown.id)
     assert "Field 1 of 1" in bot.api.latest(ANN).text
     await bot.write("x")
     await bot.press("Send")
@@ -699,7 +697,7 @@ async def test_the_report_of_the_server_ends_a_visit(bot: Bot) -> None:
     finished.set()
 
     assert (await bot.answer()).action == "accept"
-    await bot.api.until(lambda: bot.api.latest(ANN).text.endswith("You accepted."))
+    await until(lambda: bot.api.latest(ANN).text.endswith("You accepted."))
 
 
 @pytest.mark.parametrize("data", ["x" * 32 + ":1:send", "é" * 20, "", "-" * 32 + ":99:option:5"])
@@ -725,7 +723,7 @@ async def test_the_inbox_of_a_host_is_used(tmp_path: Any) -> None:
         (entry,) = (await inbox.list(str(ANN))).entries
         await inbox.answer(str(ANN), entry.id, "decline", answered_by="the web page")
         assert (await bot.answer()).action == "decline"
-        await api.until(lambda: api.latest(ANN).text.endswith("You declined."))
+        await until(lambda: api.latest(ANN).text.endswith("You declined."))
 
 
 async def test_an_answer_leaves_the_buttons_of_the_same_request_valid(bot: Bot) -> None:
@@ -748,7 +746,7 @@ async def test_presses_at_the_same_time_on_two_requests_that_are_the_same_all_co
             async with anyio.create_task_group() as group:
                 for each in shown:
                     group.start_soon(api.press, ANN, each, each.data("“x”"))
-            await api.until(lambda: len(api.notes) % 2 == 0)
+            await until(lambda: len(api.notes) % 2 == 0)
         for each in shown:
             await api.press(ANN, each, each.data("Send"))
         await bot.answer(2)
@@ -838,7 +836,7 @@ async def test_a_message_that_was_sent_before_a_question_was_shown_does_not_answ
 async def test_a_message_that_was_sent_before_the_request_does_not_answer_it(bot: Bot) -> None:
     await bot.asks(form({"sure": {"type": "boolean", "title": "Sure"}}))
     bot.api.write(ANN, "yes", message_id=99)  # delivered late, since the bot was not running
-    await bot.api.until(lambda: bot.texts)
+    await until(lambda: bot.texts)
     await bot.press("No")
 
     assert (await bot.answer()).content == {"sure": False}
@@ -849,7 +847,7 @@ async def test_a_message_that_was_sent_before_the_present_question_does_not_answ
     await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
     second = await bot.write("for A")
     bot.api.write(ANN, "more for A", message_id=second.id - 1)
-    await bot.api.until(lambda: bot.api.latest(ANN).id > second.id)
+    await until(lambda: bot.api.latest(ANN).id > second.id)
     assert "Field 2 of 2" in bot.api.latest(ANN).text
     await bot.write("for B")
     await bot.press("Send")
@@ -863,7 +861,7 @@ async def test_a_stored_request_that_cannot_be_read_hides_no_other_question() ->
         fields = {"name": {"type": "string", "title": "Name"}}
         await bot.asks(form(fields, message="Damaged"))
         (entry_id,) = store._requests
-        await api.until(lambda: any('"is_shown": true' in draft for _, draft in store._drafts.values()))
+        await until(lambda: any('"is_shown": true' in draft for _, draft in store._drafts.values()))
         damaged = store._requests[entry_id].request.replace('"mode":"form"', '"mode":"fax"')
         store._requests[entry_id] = replace(store._requests[entry_id], request=damaged)
         await bot.asks(form(fields))

@@ -31,8 +31,8 @@ from mcp_elicit_client.inbox import inbox as inbox_module
 from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, Resolution
 from mcp_elicit_client.inbox.stores.sql import SqlSession
 from mcp_elicit_client.policies import answer_timeout
-from tests.support import EVENT_LOOPS, form_params
-from tests.support.inboxes import FORM, KEY, SECRET, URL, Clock, Stores, asking, pending, request, same, until
+from tests.support import EVENT_LOOPS, form_params, until
+from tests.support.inboxes import FORM, KEY, SECRET, URL, Clock, Stores, asking, pending, request, same
 
 pytestmark = pytest.mark.anyio
 
@@ -713,9 +713,7 @@ async def test_the_owner_of_a_new_request_is_notified_and_a_failing_hook_changes
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
         (entry,) = await pending(inbox)
-        with anyio.fail_after(60):
-            while not notified:
-                await anyio.sleep(0.01)
+        await until(lambda: notified)
         await inbox.answer("ann", entry.id, "accept", {"a": "red"})
 
     assert answers[0].content == {"a": "red"}

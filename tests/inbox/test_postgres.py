@@ -10,7 +10,8 @@ import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, PostgresStore
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener
-from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, until, waiting_for_answer
+from tests.support import until
+from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, waiting_for_answer
 
 pytestmark = pytest.mark.anyio
 

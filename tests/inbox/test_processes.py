@@ -11,8 +11,8 @@ import anyio.to_thread
 import pytest
 
 from mcp_elicit_client.inbox import Entry, EntryClosedError, Inbox
-from tests.support import LONG, ROOT
-from tests.support.inboxes import SECRET, Clock, Stores, asking, pending, until
+from tests.support import LONG, ROOT, until
+from tests.support.inboxes import SECRET, Clock, Stores, asking, pending
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, RedisStore
-from tests.support.inboxes import RedisServer, Stores, asking, pending, request, stopped, until, waiting_for_answer
+from tests.support import until
+from tests.support.inboxes import RedisServer, Stores, asking, pending, request, stopped, waiting_for_answer
 
 pytestmark = pytest.mark.anyio
 

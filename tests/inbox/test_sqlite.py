@@ -21,8 +21,8 @@ from mcp_elicit_client.inbox.stores.sql import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
-from tests.support import EVENT_LOOPS
-from tests.support.inboxes import FORM, Stores, asking, pending, request, until
+from tests.support import EVENT_LOOPS, until
+from tests.support.inboxes import FORM, Stores, asking, pending, request
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,8 @@ import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError
 from mcp_elicit_client.inbox.inbox import calls_of
-from tests.support.inboxes import KEY, SECRET, URL, Clock, Stores, asking, pending, request, until
+from tests.support import until
+from tests.support.inboxes import KEY, SECRET, URL, Clock, Stores, asking, pending, request
 
 pytestmark = pytest.mark.anyio
 

@@ -16,8 +16,8 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from tests.support import LONG, ROOT, read_line
-from tests.support.inboxes import PostgresServer, RedisServer, stopped, until
+from tests.support import LONG, ROOT, read_line, until
+from tests.support.inboxes import PostgresServer, RedisServer, stopped
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 

@@ -18,9 +18,8 @@ import anyio
 import httpx
 import pytest
 
-from tests.support import ROOT, free_port, recording_browser, skip_or_fail
+from tests.support import ROOT, free_port, recording_browser, skip_or_fail, until
 from tests.support.chromium import browser
-from tests.support.inboxes import until
 from tests.support.pages import FollowedPage
 from tests.support.tmux import environment, window
 

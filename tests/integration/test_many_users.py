@@ -15,8 +15,8 @@ import anyio
 import httpx
 import pytest
 
-from tests.support import ROOT, free_port, skip_or_fail
-from tests.support.inboxes import RedisServer, until
+from tests.support import ROOT, free_port, skip_or_fail, until
+from tests.support.inboxes import RedisServer
 from tests.support.pages import FollowedPage
 
 ANN = {"authorization": "Bearer token-of-ann"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import os
 import secrets
@@ -10,12 +11,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+import anyio
 import mcp.types
 import pytest
 
@@ -238,6 +240,18 @@ def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
         timer.cancel()
     assert line, "the process ended, or printed nothing in time"
     return line
+
+
+async def until(condition: Callable[[], Any]) -> Any:
+    """Wait until *condition*, a function or an async function, returns something true, and return that."""
+    with anyio.fail_after(60):
+        while True:
+            found = condition()
+            if inspect.isawaitable(found):
+                found = await found
+            if found:
+                return found
+            await anyio.sleep(0.002)
 
 
 def free_port() -> int:

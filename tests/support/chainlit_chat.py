@@ -6,11 +6,10 @@ import os
 import tempfile
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
 import httpx
 
 # Chainlit writes files to this directory when it is imported.
@@ -24,6 +23,7 @@ with warnings.catch_warnings():
 
 from mcp_elicit_client.handlers.chainlit import ChainlitHandler
 from mcp_elicit_client.handlers.chainlit.handler import ELEMENT
+from tests.support import until
 from tests.support.webapps import serving
 
 CHAINLIT: Any = chainlit
@@ -94,16 +94,9 @@ class Person:
         """The data of a button."""
         return next(str(each["data"]) for each in self.latest["buttons"] if each["label"] == label)
 
-    async def until(self, condition: Callable[[], Any]) -> Any:
-        """Wait until *condition* is true, and return its result."""
-        with anyio.fail_after(30):
-            while not (found := condition()):
-                await anyio.sleep(0.001)
-            return found
-
     async def until_changed(self, count: int) -> None:
         """Wait until an element was sent after the first *count* ones."""
-        await self.until(lambda: self.changes > count)
+        await until(lambda: self.changes > count)
 
     async def act(self, **payload: Any) -> dict[str, Any]:
         """Do what the element does when a person presses or submits; return the reaction."""
@@ -117,7 +110,7 @@ class Person:
         count = self.changes
         reaction = await self.act(data=self.data(label))
         assert reaction["note"] == "", reaction
-        await self.until(lambda: self.changes > count)
+        await until(lambda: self.changes > count)
         return reaction
 
     async def open(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import anyio
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore
 from tests.servers.stores import store_at
-from tests.support import form_params, free_port, read_line, skip_or_fail
+from tests.support import form_params, free_port, read_line, skip_or_fail, until
 
 FORM = form_params(
     {"properties": {"a": {"type": "string", "title": "Color"}, "n": {"type": "integer"}}, "required": ["a"]},
@@ -238,16 +238,6 @@ async def open_stores(kind: str, folder: Path, clock: Clock, get: Callable[[str]
 def same(first: Any, second: Any) -> bool:
     """Return True if two requests have the same JSON form."""
     return bool(first.model_dump() == second.model_dump())
-
-
-async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
-    """Return the first true result of a condition."""
-    with anyio.fail_after(60):
-        while True:
-            found = await condition()
-            if found:
-                return found
-            await anyio.sleep(0.005)
 
 
 def request(params: Any = FORM, **details: Any) -> Any:

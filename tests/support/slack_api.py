@@ -7,7 +7,7 @@ import hmac
 import itertools
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,8 @@ from urllib.parse import urlencode
 import aiohttp
 import anyio
 from aiohttp import web
+
+from tests.support import until
 
 SECRET = "signing-secret"
 TOKEN = "xoxb-1"
@@ -190,13 +192,6 @@ class FakeSlack:
         """Return the last message that *person* sees."""
         return [each for each in self.messages.values() if each.seen_by == person][-1]
 
-    async def until(self, condition: Callable[[], Any]) -> Any:
-        """Wait until *condition* is true, and return its result."""
-        with anyio.fail_after(30):
-            while not (found := condition()):
-                await anyio.sleep(0.002)
-            return found
-
     async def press(self, person: str, shown: Shown, button: dict[str, Any]) -> None:
         """Press a button."""
         container = {"channel_id": shown.channel, "message_ts": shown.ts, "is_ephemeral": shown.is_ephemeral}
@@ -233,7 +228,7 @@ class FakeSlack:
         if self.socket is not None:
             envelope = f"e{next(self._numbers)}"
             await self.socket.send_json({"type": kind, "envelope_id": envelope, "payload": payload})
-            await self.until(lambda: envelope in self.acknowledged)
+            await until(lambda: envelope in self.acknowledged)
             return dict(self.acknowledged[envelope])
         body = urlencode({"payload": json.dumps(payload)} if kind == "interactive" else payload)
         now = str(int(time.time()))

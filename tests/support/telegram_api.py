@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 from aiohttp import web
+
+from tests.support import until
 
 TOKEN = "1:fake"
 BOT = {"id": 1, "is_bot": True, "first_name": "Bot", "username": "the_bot"}
@@ -166,18 +168,11 @@ class FakeTelegram:
         """Return the last message in the chat with *person*."""
         return [each for each in self.messages.values() if each.chat == person][-1]
 
-    async def until(self, condition: Callable[[], Any]) -> Any:
-        """Wait until *condition* is true, and return its result."""
-        with anyio.fail_after(30):
-            while not (found := condition()):
-                await anyio.sleep(0.002)
-            return found
-
     async def press(self, person: int, message: Shown, data: str) -> str:
         """Press a button, wait until the bot has reacted, and return what it notes."""
         count = len(self.notes)
         self.press_only(person, message, data)
-        await self.until(lambda: len(self.notes) > count)
+        await until(lambda: len(self.notes) > count)
         return self.notes[-1]
 
     def press_only(self, person: int, message: Shown, data: str) -> None:

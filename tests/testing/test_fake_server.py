@@ -23,6 +23,7 @@ from mcp_elicit_client.testing import (
     ScriptedUser,
 )
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
+from tests.support import until
 
 pytestmark = pytest.mark.anyio
 
@@ -175,9 +176,7 @@ async def test_a_user_waits_until_an_event_is_set(delivery: Delivery) -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
-        with anyio.fail_after(60):
-            while not user.requests:
-                await anyio.lowlevel.checkpoint()
+        await until(lambda: user.requests)
         assert (got, user.finished) == ([], False)
         go_on.set()
 

@@ -32,9 +32,9 @@ from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
-from tests.support import form_params
+from tests.support import form_params, until
 from tests.support.chromium import browser, tab_to, until_it_takes_a_yes, violations
-from tests.support.inboxes import asking, pending, request, until
+from tests.support.inboxes import asking, pending, request
 from tests.support.webapps import serving
 
 pytestmark = pytest.mark.anyio
