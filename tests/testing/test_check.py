@@ -20,6 +20,7 @@ from mcp_elicit_client.testing.runner import ScenarioRunner
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 from tests.support import ROOT, callbacks, skip_or_fail
 from tests.support.checking import OURS, check
+from tools import scenario_tables
 
 CONFIRMATION = "nobody-confirms-nothing"
 INCONCLUSIVE = 3
@@ -331,12 +332,9 @@ def test_a_callable_may_be_a_dotted_path() -> None:
     assert load_callable("tests.support.misbehaving_callbacks:UserAction.saw") is not None
 
 
-def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:
-    from tools.scenarios import PAGE, page
-
-    text = PAGE.read_text(encoding="utf-8")
-
-    assert page(text) == text
+@pytest.mark.parametrize("page", scenario_tables.TABLES)
+def test_the_tables_in_the_documentation_are_up_to_date(page: str) -> None:
+    assert scenario_tables.updated(page) == (scenario_tables.DOCS / page).read_text(encoding="utf-8")
 
 
 def test_the_findings_in_the_documentation_name_existing_scenarios() -> None:
