@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
-
+from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask
 from mcp_elicit_client.calls.methods import RoundInput
 from mcp_elicit_client.calls.server_errors import error_code
@@ -110,13 +109,13 @@ class CompletionTracker:
     """
     The elicitations that one server reported as complete.
 
-    A notification may arrive before a handler waits for it, or never.  An
-    unknown ID changes nothing.
+    A notification may arrive before a handler waits for it, or never, and in
+    another thread.  An unknown ID changes nothing.
     """
 
     def __init__(self) -> None:
         self._completed: OrderedDict[str, None] = OrderedDict()
-        self._waiting: dict[str, set[anyio.Event]] = {}
+        self._waiting: set[tuple[str, Waker]] = set()
 
     def on_message(self, message: object) -> None:
         """Take any message of a session, and read the notifications of both SDKs."""
@@ -134,8 +133,9 @@ class CompletionTracker:
         self._completed.move_to_end(elicitation_id)
         while len(self._completed) > MAX_REMEMBERED:
             self._completed.popitem(last=False)
-        for event in self._waiting.get(elicitation_id, ()):
-            event.set()
+        for awaited_id, waker in [*self._waiting]:
+            if awaited_id == elicitation_id:
+                waker.wake()
 
     def forget(self, elicitation_id: str) -> None:
         """Forget that an elicitation is complete, because the server asks for it again."""
@@ -147,17 +147,13 @@ class CompletionTracker:
 
     async def wait(self, elicitation_id: str) -> None:
         """Wait until an elicitation is complete."""
-        if self.is_complete(elicitation_id):
-            return
-        event = anyio.Event()
-        waiting = self._waiting.setdefault(elicitation_id, set())
-        waiting.add(event)
+        waiting = (elicitation_id, Waker())
+        self._waiting.add(waiting)
         try:
-            await event.wait()
+            if not self.is_complete(elicitation_id):
+                await waiting[1].wait()
         finally:
-            waiting.discard(event)
-            if not waiting and self._waiting.get(elicitation_id) is waiting:
-                del self._waiting[elicitation_id]
+            self._waiting.discard(waiting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -231,6 +233,31 @@ async def test_a_completion_before_the_wait_is_remembered(transport: str, seen: 
         assert await call(connection, "url", {"early": True}) == {"got": {"action": "accept"}}
 
     assert seen.lines[-2:] == ["answer accept", "url done"]
+
+
+async def test_a_completion_that_arrives_in_another_thread_ends_the_wait() -> None:
+    waiting, ended = threading.Event(), threading.Event()
+
+    async def wait(request: Request) -> Answer:
+        assert isinstance(request, UrlRequest) and request.completion is not None
+        waiting.set()
+        await request.completion.wait()
+        ended.set()
+        return YES
+
+    caller = Caller(wait, "mail")
+    params = {"mode": "url", "message": "Log in", "url": URL, "elicitationId": "e1"}
+    request = parse_request(params, server="mail")
+    notification = SimpleNamespace(
+        method="notifications/elicitation/complete", params=SimpleNamespace(elicitationId="e1")
+    )
+    user = threading.Thread(target=anyio.run, args=(caller.handler, request), daemon=True)
+    user.start()
+    assert waiting.wait(60)
+    await caller.message_handler()(notification)
+
+    assert ended.wait(60)
+    user.join()
 
 
 async def test_a_completion_does_not_count_when_the_server_asks_again(seen: Seen) -> None:
