@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -54,7 +55,7 @@ def rate_limit(
     check_type("storage", storage, str)
     if not rates:
         raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
-    per_user, per_server = ([_parse(rate) for rate in each] for each in (rates, server_rates))
+    per_user, per_server = ([each for rate in several for each in _parse(rate)] for several in (rates, server_rates))
     limiter = (
         _InMemory(per_user, per_server) if storage.startswith("memory") else _Stored(per_user, per_server, storage)
     )
@@ -214,13 +215,15 @@ class _InMemory:
         self._times = self._sweeper.sweep(self._times, lambda times: times[-1] > now - longest)
 
 
-def _parse(rate: str) -> Any:
-    from limits import parse
+def _parse(text: str) -> list[Any]:
+    """Return the rates in *text*: one, or several that are separated by semicolons."""
+    from limits import parse_many
 
-    try:
-        return parse(rate)
-    except ValueError:
-        raise ValueError(f"{rate!r} is not a rate. Write a number and a time, such as 5/minute.") from None
+    with contextlib.suppress(ValueError):
+        rates = parse_many(text)
+        if all(rate.amount > 0 for rate in rates):
+            return rates
+    raise ValueError(f"{text!r} is not a rate. Write a number above 0 and a time, such as 5/minute.")
 
 
 def _windows(rates: Sequence[Any]) -> list[tuple[int, int]]:

@@ -454,9 +454,18 @@ async def test_the_default_rates_are_five_per_minute_and_twenty_per_hour(monkeyp
     assert len([each for each in asked.requests if each.server.name == "other"]) == 3
 
 
+async def test_each_of_several_rates_in_one_text_applies() -> None:
+    asked = Asked()
+    handler: Any = rate_limit(["5/minute; 2/hour"])(asked)
+    for _ in range(5):
+        await handler(request())
+
+    assert len(asked.requests) == 2
+
+
 def test_an_invalid_rate_or_storage_is_refused() -> None:
-    for rate in ("often", "5 per fortnight"):
-        with pytest.raises(ValueError, match=f"'{rate}' is not a rate. Write a number and a time, such as 5/minute."):
+    for rate in ("often", "5 per fortnight", "0/minute", "5/minute;0/hour"):
+        with pytest.raises(ValueError, match=f"'{rate}' is not a rate. Write a number above 0 and a time, such as"):
             rate_limit([rate])
     with pytest.raises(ValueError, match="'nowhere://' is not a storage"):
         rate_limit(storage="nowhere://")
