@@ -80,7 +80,7 @@ class UnsafeUrlError(RequestError):
 
 
 class RegistrationError(ElicitationError, ValueError):
-    """A handler cannot be registered: the route is taken, or its options would have no effect."""
+    """A handler cannot be registered: the route is taken, it contains the registry, or its options have no effect."""
 
 
 class PermissionsFileError(ElicitationError):

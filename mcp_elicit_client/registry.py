@@ -188,8 +188,8 @@ class ElicitationRegistry(NormalizedHandler):
 
         Raises:
             RegistrationError: If a handler is already registered for the
-                route, or if the handler contains a registry whose options
-                would have no effect here.
+                route, or if the handler contains this registry, or one whose
+                options would have no effect here.
             TypeError: If the handler, *server* or *when* is of the wrong
                 type, such as a handler that is not async.
             ValueError: If *mode* is not a mode, or *server* is blank.
@@ -218,7 +218,15 @@ class ElicitationRegistry(NormalizedHandler):
                         "Add a `when=` predicate, or register only one of them."
                     )
                 # Another one: the other may be read in another thread.
-                self._handlers = {**self._handlers, route: normalized}
+                before, self._handlers = self._handlers, {**self._handlers, route: normalized}
+                try:
+                    normalized.modes  # noqa: B018 -- asks all registries inside
+                except RecursionError:
+                    self._handlers = before
+                    raise RegistrationError(
+                        "The handler contains this registry, so requests would be passed on without end. "
+                        "Register only the handlers inside of it."
+                    ) from None
                 self._ranked = sorted(self._handlers, key=_rank, reverse=True)
             return handler
 

@@ -11,6 +11,7 @@ import pytest
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
 from mcp_elicit_client import registry as registry_module
 from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.policies import one_at_a_time
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -241,6 +242,17 @@ async def test_a_predicate_that_returns_an_awaitable_cancels_the_request() -> No
 
     pending.close()
     assert (answer.action, answer.by) == ("cancel", "error")
+
+
+def test_a_registry_that_would_contain_itself_is_refused() -> None:
+    inner, outer = ElicitationRegistry(), ElicitationRegistry(policy=one_at_a_time())
+    outer.on_elicitation(inner)
+    for registry, handler in ((inner, outer), (inner, one_at_a_time()(outer)), (outer, outer)):
+        with pytest.raises(RegistrationError, match="contains this registry"):
+            registry.on_elicitation(mode="form")(handler)
+    inner.on_elicitation(mode="form")(saying("inner"))
+
+    assert outer.modes == {"form"}
 
 
 async def test_a_registry_can_be_registered_in_another() -> None:
