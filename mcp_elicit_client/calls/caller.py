@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 from mcp_elicit_client._arguments import check_async, check_function, check_type
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.connections import _Connections
-from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_arguments, unwrap_session
+from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_call, unwrap_session
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner, CompleteUrls, FinishTask
 from mcp_elicit_client.calls.server_errors import reports_missing_push
@@ -493,7 +493,7 @@ class Caller(_Connections):
         finish_task: FinishTask | None = None,
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
-        check_arguments(spec.name, spec.arguments, spec.meta)
+        check_call(spec)
         user = self._user_of_call(user)
         if suspend is not None:
             _check(suspend)

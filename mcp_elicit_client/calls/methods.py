@@ -79,25 +79,6 @@ def unwrap_session(client: Any) -> Any:
     return session
 
 
-def check_arguments(name: object, arguments: object, meta: object) -> None:
-    """
-    Check what a call is made with.
-
-    Raises:
-        TypeError: If *name* is not a string, *arguments* is not a mapping
-            with names, or *meta* not a mapping.
-    """
-    if not isinstance(name, str):
-        raise TypeError(
-            f"The name of a call must be a string, not {type(name).__name__}. Pass the client first, then the name."
-        )
-    if arguments is not None and not isinstance(arguments, Mapping):
-        raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
-    if arguments and not all(isinstance(each, str) for each in arguments):
-        raise TypeError("The names of arguments must be strings.")
-    check_type("meta", meta, Mapping, NoneType)
-
-
 @dataclass(frozen=True, slots=True)
 class CallSpec:
     """
@@ -131,6 +112,30 @@ class CallSpec:
                 return _request_sender(session, "GetPrompt", "prompts/get", params, self.meta)
             case "resource":
                 return _request_sender(session, "ReadResource", "resources/read", {"uri": self.name}, self.meta)
+
+
+def check_call(spec: CallSpec) -> None:
+    """
+    Check what a call is made with.
+
+    Raises:
+        TypeError: If the name is not a string, the arguments or ``_meta`` are
+            not a mapping with names, or an argument of a prompt is not a
+            string.
+    """
+    name: object = spec.name
+    arguments: object = spec.arguments
+    if not isinstance(name, str):
+        raise TypeError(
+            f"The name of a call must be a string, not {type(name).__name__}. Pass the client first, then the name."
+        )
+    if not isinstance(arguments, (Mapping, NoneType)):
+        raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
+    check_type("meta", spec.meta, Mapping, NoneType)
+    if not all(isinstance(each, str) for each in (*(arguments or ()), *(spec.meta or ()))):
+        raise TypeError("The names of arguments and in `meta` must be strings.")
+    if spec.kind == "prompt" and not all(isinstance(each, str) for each in (arguments or {}).values()):
+        raise TypeError("The arguments of a prompt must be strings. Convert other values with str().")
 
 
 def _tool_sender(

@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import anyio
 import mcp
@@ -160,7 +160,7 @@ async def test_a_session_of_the_sdk_that_refuses_a_request_without_a_form_is_a_c
 WRONG: dict[str, tuple[Any, Any, str]] = {
     "no name": (None, {}, "The name of a call must be a string, not NoneType"),
     "a list": ("echo", ["a"], "The arguments of a call must be a mapping, not list"),
-    "a number as name": ("echo", {1: "a"}, "The names of arguments must be strings"),
+    "a number as name": ("echo", {1: "a"}, "The names of arguments and in `meta` must be strings"),
 }
 
 
@@ -171,6 +171,16 @@ async def test_wrong_arguments_of_a_call_are_named(name: Any, arguments: Any, te
     async with in_process(caller, "legacy") as client:
         with pytest.raises(TypeError, match=text):
             await caller.call_tool(client, name, arguments)
+
+
+@both_loops
+async def test_what_a_prompt_does_not_take_is_named_and_no_fault_of_the_server() -> None:
+    caller, number, meta = Caller(ann, "mail"), cast("dict[str, str]", {"pages": 5}), cast("dict[str, Any]", {5: 1})
+    async with in_process(caller, "legacy") as client:
+        with pytest.raises(TypeError, match="The arguments of a prompt must be strings"):
+            await caller.get_prompt(client, "summary", number)
+        with pytest.raises(TypeError, match="The names of arguments and in `meta` must be strings"):
+            await caller.get_prompt(client, "summary", meta=meta)
 
 
 @pytest.mark.rounds  # mcp 1.x leaves a stream open
