@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -57,26 +58,15 @@ def test_endless_patterns_of_one_server_leave_workers_for_the_others(pool: Patte
     assert pool.budgets.used((None, "hostile"), time.monotonic())[0] < 1, "it was not the budget that made room"
 
 
-def test_the_next_check_is_of_the_server_that_used_least(pool: PatternPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern_pool, "MAX_PROCESSES", 1)
-    order: list[str] = []
-    done = threading.Barrier(4)
-
-    def finish(name: str) -> None:
-        order.append(name)
-        threading.Thread(target=done.wait).start()
-
-    pool.budgets.spend((None, "slow"), 0.5, time.monotonic())
-    pool.submit(PatternJob([ENDLESS], (None, "first"), lambda: finish("first")))
-    pool.submit(PatternJob([ORDINARY], (None, "slow"), lambda: finish("slow")))
-    pool.submit(PatternJob([ORDINARY], (None, "fast"), lambda: finish("fast")))
-    done.wait(60)
-
-    assert order == ["first", "fast", "slow"]
-
-
-def test_a_user_who_used_less_is_before_other_users_of_the_server(
-    pool: PatternPool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("first", "busy", "idle"),
+    [
+        pytest.param((None, "first"), (None, "busy"), (None, "idle"), id="of a server"),
+        pytest.param((None, "server"), ("busy", "server"), ("idle", "server"), id="of a user of one server"),
+    ],
+)
+def test_the_next_check_is_of_whoever_used_least(
+    pool: PatternPool, monkeypatch: pytest.MonkeyPatch, first: Any, busy: Any, idle: Any
 ) -> None:
     monkeypatch.setattr(pattern_pool, "MAX_PROCESSES", 1)
     order: list[str] = []
@@ -86,10 +76,10 @@ def test_a_user_who_used_less_is_before_other_users_of_the_server(
         order.append(name)
         threading.Thread(target=done.wait).start()
 
-    pool.budgets.spend(("busy", "server"), 0.5, time.monotonic())
-    pool.submit(PatternJob([ENDLESS], (None, "server"), lambda: finish("first")))
-    pool.submit(PatternJob([ORDINARY], ("busy", "server"), lambda: finish("busy")))
-    pool.submit(PatternJob([ORDINARY], ("idle", "server"), lambda: finish("idle")))
+    pool.budgets.spend(busy, 0.5, time.monotonic())
+    pool.submit(PatternJob([ENDLESS], first, lambda: finish("first")))
+    pool.submit(PatternJob([ORDINARY], busy, lambda: finish("busy")))
+    pool.submit(PatternJob([ORDINARY], idle, lambda: finish("idle")))
     done.wait(60)
 
     assert order == ["first", "idle", "busy"]

@@ -113,27 +113,15 @@ async def test_a_request_interrupts_the_graph_and_its_answer_resumes_it(era: Con
     assert len([line for line in seen if line.startswith("form done")]) == 1
 
 
-async def test_until_2025_11_25_a_call_is_repeated_from_its_start_for_each_request() -> None:
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_happened_before_a_request_is_repeated_when_its_answer_resumes_the_graph(era: ConnectMode) -> None:
     seen: list[str] = []
-    async with graph("legacy", seen.append) as each:
+    async with graph(era, seen.append) as each:
         first = await each.start("twice")
         second = await each.resume(resume_value(first, "accept", NAME))
         told = await each.resume(resume_value(second, "decline"))
 
     assert [first["request"]["message"], second["request"]["message"]] == ["First?", "Second?"]
-    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
-    assert seen.count("twice") == 3
-    assert seen.count("twice done") == 1
-
-
-@pytest.mark.rounds
-async def test_from_2026_07_28_the_rounds_before_a_request_are_repeated() -> None:
-    seen: list[str] = []
-    async with graph("auto", seen.append) as each:
-        first = await each.start("twice")
-        second = await each.resume(resume_value(first, "accept", NAME))
-        told = await each.resume(resume_value(second, "decline"))
-
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
     assert seen.count("twice") == 3
     assert seen.count("twice done") == 1

@@ -558,10 +558,7 @@ async def test_a_watcher_sees_pending_requests_new_ones_and_changes(inbox: Inbox
             seen.append((entry.id, entry.state))  # noqa: PERF401 -- one by one
 
     async def saw(*events: tuple[str, str]) -> None:
-        async def all_of_them() -> bool:
-            return len(seen) >= len(events)
-
-        await until(all_of_them)
+        await until(lambda: len(seen) >= len(events))
         assert seen == list(events)
 
     async with asking(inbox) as first:
@@ -770,10 +767,7 @@ async def test_a_request_is_extended_in_its_last_second_by_a_process_whose_clock
 
     monkeypatch.setattr(store, "get", get_before_an_extension)
 
-    async def has_looked_again() -> bool:
-        return len(looks) > 1
-
     async with asking(inbox) as asked:
-        await until(has_looked_again)
+        await until(lambda: len(looks) > 1)
         await other.answer("ann", looks[0], "accept", {"a": "x"})
         assert (await asked.result()).content == {"a": "x"}

@@ -75,10 +75,7 @@ async def test_requests_survive_a_redis_that_restarts_with_older_data(tmp_path: 
                 async with asking(inbox):
                     (_, _, newest) = await pending(other, count=3)
 
-                    async def is_seen() -> bool:
-                        return newest.id in seen
-
-                    await until(is_seen)
+                    await until(lambda: newest.id in seen)
                 for entry in (old, new):
                     await other.answer("ann", entry.id, "accept", {"a": "x"})
                 assert (await one.result()).content == (await two.result()).content == {"a": "x"}

@@ -273,10 +273,7 @@ async def test_an_answer_that_cannot_be_read_neither_stops_the_others_nor_ends_t
                 connection.execute(damage, [damaged.id])
             renewed = _lease_end(sqlite)
 
-            async def is_renewed_again() -> bool:
-                return _lease_end(sqlite) > renewed + 0.3
-
-            await until(is_renewed_again)
+            await until(lambda: _lease_end(sqlite) > renewed + 0.3)
             await other.answer("ann", entry.id, "accept", {"a": "x"})
             assert (await asked.result()).content == {"a": "x"}
 

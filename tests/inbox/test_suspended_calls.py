@@ -208,10 +208,7 @@ async def test_a_watcher_sees_the_requests_of_a_suspended_call(inbox: Inbox, sto
             seen.append((entry.call, entry.state))  # noqa: PERF401 -- one by one
 
     async def saw(count: int) -> None:
-        async def enough() -> bool:
-            return len(seen) >= count
-
-        await until(enough)
+        await until(lambda: len(seen) >= count)
 
     async with anyio.create_task_group() as group:
         group.start_soon(watch)
