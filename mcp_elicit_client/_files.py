@@ -177,7 +177,7 @@ else:
 
 
 @contextmanager
-def locked(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """
     Let one process, and one thread of it, at a time change *path*, with a lock file beside it.
 
@@ -189,7 +189,7 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
         OSError: If the lock file cannot be written.
     """
     lock_file = path.with_name(f".{path.name}.lock")
-    until = time.monotonic() + timeout
+    until = time.monotonic() + LOCK_TIMEOUT
     while True:
         descriptor = open_safely(lock_file, os.O_RDWR | os.O_CREAT)
         try:

@@ -35,6 +35,7 @@ CLOSE = " |  "
 INDENT = " " * len(GUTTER)
 
 _HANGING = "  "
+_GAP = "   "
 
 
 @dataclass
@@ -185,15 +186,15 @@ def columns_of(line: Line) -> int:
     return sum(columns(text) for _, text in line)
 
 
-def flow(pieces: Sequence[Line], width: int, gap: int = 3) -> list[Line]:
+def flow(pieces: Sequence[Line], width: int) -> list[Line]:
     """Return lines with as many *pieces* as fit beside each other, after one space."""
     lines: list[Line] = []
     used = 0
     for piece in pieces:
         wide = columns_of(piece)
-        if lines and used + gap + wide < width:
-            lines[-1] = [*lines[-1], ("", " " * gap), *piece]
-            used += gap + wide
+        if lines and used + len(_GAP) + wide < width:
+            lines[-1] = [*lines[-1], ("", _GAP), *piece]
+            used += len(_GAP) + wide
         elif wide < width - 1:
             lines.append([("", " "), *piece])
             used = wide + 1

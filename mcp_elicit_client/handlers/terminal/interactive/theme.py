@@ -105,7 +105,7 @@ def styles_of(theme: Theme) -> dict[str, str]:
     return {each.name: getattr(theme, each.name) for each in fields(theme)}
 
 
-def symbols_of(encoding: str | None, environment: Mapping[str, str] = os.environ) -> Symbols:
+def symbols_of(encoding: str | None) -> Symbols:
     """Return the symbols for an output with *encoding*."""
     has_unicode = (encoding or "").casefold().replace("-", "").startswith("utf")
-    return UNICODE if has_unicode and not environment.get("NO_COLOR") else ASCII
+    return UNICODE if has_unicode and not os.environ.get("NO_COLOR") else ASCII
