@@ -37,7 +37,7 @@ from mcp_elicit_client.hosts import fastmcp
 from mcp_elicit_client.hosts.google_adk import with_timeout
 from mcp_elicit_client.hosts.langchain import wrap_session
 from mcp_elicit_client.hosts.strands import run_in_loop
-from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, PostgresStore, RedisStore, SqliteStore
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.policies import (
@@ -622,6 +622,8 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
         '`mode` must be "form" or "url", not \'uri\'',
     ),
     "URL of Redis": (lambda: RedisStore("http://127.0.0.1"), "`url` must be a URL of Redis"),
+    "URL of PostgreSQL": (lambda: PostgresStore("http://127.0.0.1/db"), "`url` must be a URL of PostgreSQL"),
+    "host of PostgreSQL": (lambda: PostgresStore("postgresql://["), "`url` must be a URL of PostgreSQL"),
     "calls": (lambda: relay(max_calls=0), "`max_calls` must be an int of at least 1, not 0"),
     "idle timeout": (lambda: relay(idle_timeout=-1), "`idle_timeout` must be a number of at least 0, not -1"),
     "URL": (lambda: CALLER.connect("python server.py"), "Pass a command as StdioServerParameters"),

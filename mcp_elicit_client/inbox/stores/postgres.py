@@ -47,7 +47,8 @@ class PostgresStore(SqlStore):
     Raises:
         MissingExtraError: If the package ``psycopg`` is not installed.
         TypeError: If an option is of the wrong type.
-        ValueError: If an option is out of range.
+        ValueError: If *url* is no connection string, or an option is out of
+            range.
     """
 
     _leave_timeout: ClassVar[float] = 1.0

@@ -55,6 +55,10 @@ class PostgresConnections:
     Args:
         url: The URL of the database, or another connection string of libpq.
         schema: The schema with the tables.  It is created if it is missing.
+
+    Raises:
+        MissingExtraError: If the package ``psycopg`` is not installed.
+        ValueError: If *url* is no connection string.
     """
 
     def __init__(self, url: str, schema: str) -> None:
@@ -65,7 +69,13 @@ class PostgresConnections:
             raise MissingExtraError("postgres", "an inbox in PostgreSQL") from error
         self._psycopg: Any = psycopg
         self._failures = (psycopg.Error, OSError)
-        self._url = url
+        try:
+            self._options: dict[str, Any] = {**_OPTIONS, **psycopg.conninfo.conninfo_to_dict(url)}
+        except psycopg.ProgrammingError:  # whose text may contain the password
+            raise ValueError(
+                "`url` must be a URL of PostgreSQL, such as postgresql://user:password@host/database,"
+                " or another connection string of libpq."
+            ) from None
         self._schema = schema
         self._quoted: str = sql.Identifier(schema).as_string(None)
         self._lock = threading.Lock()
@@ -169,8 +179,7 @@ class PostgresConnections:
 
     def open(self) -> Any:
         """Return a new connection; raises the errors of the driver."""
-        options = {**_OPTIONS, **self._psycopg.conninfo.conninfo_to_dict(self._url)}
-        connection = self._psycopg.connect(**options, autocommit=True, row_factory=self._psycopg.rows.dict_row)
+        connection = self._psycopg.connect(**self._options, autocommit=True, row_factory=self._psycopg.rows.dict_row)
         try:
             connection.execute(_SETTINGS.format(schema=self._quoted))
         except BaseException:
