@@ -775,11 +775,24 @@ async def test_the_page_says_if_the_server_reports_an_unfinished_visit(web: Web)
 async def test_a_late_answer_gets_the_page_of_the_closed_request(web: Web) -> None:
     async with web.asked() as question:
         await web.fill(question, "accept", **GOOD)
-        pages = [await web.fill(question, step, **GOOD) for step in ("accept", "review", "decline")]
+        pages = [await web.fill(question, step, **GOOD) for step in ("review", "decline", "block")]
         await question.over()
 
     assert [page.status for page in pages] == [409] * 3
-    assert all("This request was already answered." in page.text for page in pages)
+    late = "This request was already answered. You accepted. Your answer was not sent."
+    assert all(late in page.text for page in pages)
+
+
+@pytest.mark.parametrize("step", ["accept", "decline", "block", "cancel"])
+async def test_an_answer_that_is_sent_twice_is_not_called_unsent(web: Web, step: str) -> None:
+    async with web.asked() as question:
+        pages = [await web.fill(question, step, **GOOD) for _ in range(2)]
+        answer = await question.over()
+
+    decided = {"accept": "You accepted.", "cancel": "You cancelled."}.get(step, "You declined.")
+    assert f"This request was already answered. {decided}" in pages[1].text
+    assert "Your answer was not sent." not in pages[1].text
+    assert answer.action == ("decline" if step == "block" else step)
 
 
 @pytest.mark.parametrize(

@@ -172,10 +172,14 @@ class Endpoints:
             return await self._answer_json(owner, entry, await web.body())
         if content_type != "application/x-www-form-urlencoded":
             raise HTTPException(415, "Send application/json or a form.")
+        filled = _form_data(await web.body())
         try:
-            return await self._answer_page(owner, entry, _form_data(await web.body()), web)
+            return await self._answer_page(owner, entry, filled, web)
         except EntryClosedError:
-            return self._pages_for(web).closed(await self._inbox.get(owner, entry.id), is_late=True)
+            step = _step(filled)
+            return self._pages_for(web).late(
+                await self._inbox.get(owner, entry.id), "decline" if step == "block" else step
+            )
 
     async def _keep(self, web: WebRequest, error: HTTPException) -> Response | None:
         """Return a page that keeps what a signed-out user has sent with a form; None if there is nothing to keep."""

@@ -77,6 +77,10 @@ class _AnswerRow(NamedTuple):
     look: str
 
 
+def _is_answered_by_owner(entry: Entry) -> bool:
+    return entry.state == "answered" and entry.answered_by == entry.owner
+
+
 def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _AnswerRow:
     value = state.content.get(field.name, OMITTED)
     source: Source | None = "default" if is_suggested(field, value) else state.sources.get(field.name)
@@ -237,22 +241,28 @@ class Pages:
         """Return the page with the link that the user agreed to open, where the answer is sent afterwards."""
         return self._write("opened.html", entry=entry, request=entry.read(), must_confirm=self.must_confirm(entry))
 
-    def closed(self, entry: Entry, *, is_late: bool = False) -> Response:
-        """
-        Return the page of a closed request.
+    def closed(self, entry: Entry) -> Response:
+        """Return the page of a closed request.  If its user answered it, the page says what was decided."""
+        request = entry.read()
+        if _is_answered_by_owner(entry):
+            link = request if isinstance(request, UrlRequest) and entry.action == "accept" else None
+            return self._write("answered.html", entry=entry, request=request, link=link)
+        return self._write("closed.html", entry=entry, request=request, notes=())
 
-        If its user answered it, the page says what was decided.
+    def late(self, entry: Entry, tried: str) -> Response:
+        """
+        Return the page of a closed request whose user has just tried to answer it.
 
         Args:
             entry: The request.
-            is_late: True if the user has just tried to answer it.
+            tried: The action.  The same one as before is an answer that was
+                sent twice, by a double click or after an error.
         """
-        request = entry.read()
-        if entry.state == "answered" and entry.answered_by == entry.owner and not is_late:
-            link = request if isinstance(request, UrlRequest) and entry.action == "accept" else None
-            return self._write("answered.html", entry=entry, request=request, link=link)
-        status = 409 if is_late else 200
-        return self._write("closed.html", status, entry=entry, request=request, is_late=is_late)
+        notes = [messages.NOT_SENT]
+        if _is_answered_by_owner(entry) and entry.action is not None:
+            decided = messages.DECISIONS[entry.action]
+            notes = [decided] if tried == entry.action else [decided, messages.NOT_SENT]
+        return self._write("closed.html", 409, entry=entry, request=entry.read(), notes=notes)
 
     def refusal(self, status: int) -> Response:
         """Return the page of an HTTP error."""
