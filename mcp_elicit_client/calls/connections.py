@@ -146,8 +146,8 @@ class _Connections:
             initialized ``ClientSession`` with mcp 1.x.
 
         Raises:
-            TypeError: If *server* is of another type, or *message_handler* is
-                not a function.
+            TypeError: If *server* is of another type, *message_handler* is not
+                a function, or the `Caller` sets one of *options* itself.
             ValueError: If *server* is a string that is not an http URL.
         """
         from mcp_elicit_client.sdk import connections
@@ -155,7 +155,7 @@ class _Connections:
         connections.check_target("server", server)
         if mode == "auto" and self._needs_handshake:
             mode = "legacy"
-        return connections.connect(server, mode, **self._wiring(message_handler), **options)
+        return connections.connect(server, mode, **self._options(message_handler, options))
 
     def session(
         self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any
@@ -173,7 +173,7 @@ class _Connections:
         """
         from mcp_elicit_client.sdk import sessions
 
-        session: ClientSession = sessions.client_session(read, write, **self._wiring(message_handler), **options)
+        session: ClientSession = sessions.client_session(read, write, **self._options(message_handler, options))
         return session
 
     def client(self, server: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Client:
@@ -191,16 +191,20 @@ class _Connections:
         """
         from mcp_elicit_client.sdk import sessions
 
-        client: Client = sessions.client(server, **self._wiring(message_handler), **options)
+        client: Client = sessions.client(server, **self._options(message_handler, options))
         return client
 
-    def _wiring(self, then: MessageHandler | None) -> dict[str, Any]:
-        options = dataclasses.replace(self.request_options, modes=self.modes)
-        return {
+    def _options(self, then: MessageHandler | None, options: dict[str, Any]) -> dict[str, Any]:
+        """Return *options* of the host application, and those of this `Caller`."""
+        request_options = dataclasses.replace(self.request_options, modes=self.modes)
+        own = {
             "modes": self.modes,
             "elicitation_callback": elicitation_callback(
-                self.handler, server=self.server, user=self._elicitations.current_user, request_options=options
+                self.handler, server=self.server, user=self._elicitations.current_user, request_options=request_options
             ),
             "message_handler": self.message_handler(then),
             "resolve_task": self._finish_task,
         }
+        for name in own.keys() & options.keys():
+            raise TypeError(f"The Caller sets `{name}`. Omit it, and pass the handler and its modes to `Caller`.")
+        return {**options, **own}

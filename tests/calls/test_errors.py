@@ -173,6 +173,14 @@ async def test_wrong_arguments_of_a_call_are_named(name: Any, arguments: Any, te
             await caller.call_tool(client, name, arguments)
 
 
+@pytest.mark.parametrize("option", ["elicitation_callback", "modes"])
+def test_an_option_of_the_sdk_that_the_caller_sets_is_refused(option: str) -> None:
+    options: dict[str, Any] = {option: None}
+    for connecting in (Caller(ann, "mail").connect, Caller(ann, "mail").client):
+        with pytest.raises(TypeError, match=f"The Caller sets `{option}`. Omit it"):
+            connecting("https://mail.example.com/mcp", **options)
+
+
 @both_loops
 async def test_what_a_prompt_does_not_take_is_named_and_no_fault_of_the_server() -> None:
     caller, number, meta = Caller(ann, "mail"), cast("dict[str, str]", {"pages": 5}), cast("dict[str, Any]", {5: 1})
