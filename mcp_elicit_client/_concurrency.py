@@ -161,8 +161,7 @@ def _is_cancellation(error: BaseException) -> bool:
     members = getattr(error, "exceptions", None)
     if members is not None:
         return all(isinstance(each, Exception) or _is_cancellation(each) for each in members)
-    trio = sys.modules.get("trio")
-    return isinstance(error, asyncio.CancelledError) or (trio is not None and isinstance(error, trio.Cancelled))
+    return isinstance(error, (asyncio.CancelledError, getattr(sys.modules.get("trio"), "Cancelled", ())))
 
 
 def _watch_trio() -> Callable[[], bool]:
@@ -265,8 +264,9 @@ def leaf_errors(error: BaseException) -> Iterator[BaseException]:
 
 def is_trio() -> bool:
     """Return True if the running event loop is one of trio, False if it is one of asyncio."""
-    trio = sys.modules.get("trio")
-    return trio is not None and bool(trio.lowlevel.in_trio_run())
+    # Another thread may be importing trio.
+    in_trio_run = getattr(sys.modules.get("trio.lowlevel"), "in_trio_run", None)
+    return in_trio_run is not None and bool(in_trio_run())
 
 
 _background: set[asyncio.Task[None]] = set()

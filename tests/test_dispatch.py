@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import sys
 from collections.abc import Callable, Coroutine
+from types import ModuleType
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import pytest
 from trio.testing import MockClock
 
@@ -21,6 +24,8 @@ from mcp_elicit_client import (
     RequestError,
     Server,
     _concurrency,
+    parse_request,
+    validate,
 )
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.core import budgets
@@ -33,6 +38,7 @@ pytestmark = pytest.mark.anyio
 
 SERVER = Server(name="mail")
 FORM = form_params({"properties": {"a": {"type": "string"}}})
+TYPED = parse_request(form_params({"properties": {"a": {"type": "string", "pattern": "^x$"}}}), server="mail")
 CONFIRMATION = form_params({})
 URL = {"mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "e"}
 YES = Answer.accept({"a": "x"}, by="user")
@@ -250,6 +256,16 @@ async def test_a_handler_that_was_cancelled_inside_ends_in_a_cancel_by_error(han
 
     assert (answer.action, answer.by) == ("cancel", "error")
     assert (await answer_with(_accept)).action == "accept"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_requests_are_answered_while_another_thread_imports_trio(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("trio", "trio.lowlevel"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # as far as it is imported
+
+    assert (await answer_with(_accept)).action == "accept"
+    assert (await answer_with(cancelled_future)).by == "error"
+    assert (await anyio.to_thread.run_sync(validate, TYPED, {"a": "x"})).errors == ()
 
 
 @pytest.mark.parametrize("anyio_backend", ["trio"])

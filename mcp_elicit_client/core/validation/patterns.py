@@ -129,5 +129,6 @@ def _runs_a_loop() -> bool:
     asyncio = sys.modules.get("asyncio")
     if asyncio is not None and asyncio._get_running_loop() is not None:  # noqa: SLF001 -- the public function raises
         return True
-    trio = sys.modules.get("trio")
-    return trio is not None and bool(trio.lowlevel.in_trio_run())
+    # Another thread may be importing trio.
+    in_trio_run = getattr(sys.modules.get("trio.lowlevel"), "in_trio_run", None)
+    return in_trio_run is not None and bool(in_trio_run())
