@@ -207,22 +207,41 @@ def _imitated(labels: list[str]) -> str | None:
     end = len(labels) - _suffix_length(host)
     # Customers of a hosting service, such as pages.dev, choose the label below it like a subdomain.
     free = end if _suffix_length(host, only_icann=True) < len(labels) - end else end - 1
+    return (
+        _before_ending(labels, end, free)
+        or _before_continued_ending(labels, end)
+        or _before_country(labels, countries, end, free)
+        or _written_with_hyphen(labels[:free])
+    )
+
+
+def _before_ending(labels: list[str], end: int, free: int) -> str | None:
+    """Return a name and the ending of a domain after it: ``github.com``."""
     for at in range(1, end):
         if labels[at] in _SECOND_LEVEL and at + 1 < len(labels) and _is_suffix(labels[at : at + 2]):
             return ".".join(labels[at - 1 : at + 2])
         if labels[at] in _KNOWN_ENDINGS and (at < free or _continues_in_domain(*labels[at - 1 : at + 1])):
             return ".".join(labels[at - 1 : at + 1])
-    # ``paypal.com-login.example``: a hyphen continues the ending.
+    return None
+
+
+def _before_continued_ending(labels: list[str], end: int) -> str | None:
+    """Return a name and the ending that a hyphen continues after it: ``paypal.com-login.example``."""
     for at in range(1, end):
         ending, dash, _ = labels[at].partition("-")
         if dash and ending in _KNOWN_ENDINGS:
             return f"{labels[at - 1]}.{ending}"
+    return None
+
+
+def _before_country(labels: list[str], countries: list[int], end: int, free: int) -> str | None:
+    """Return a name and the ending of a country after it, which is at one of *countries*: ``amazon.de``."""
     for at in countries:
         name, country = labels[at - 1], labels[at].partition("-")[0]
         last = free if country == labels[at] else end
         if at < last and name != labels[end - 1] and _is_suffix([country]):
             return f"{name}.{country}"
-    return _written_with_hyphen(labels[:free])
+    return None
 
 
 def _written_with_hyphen(labels: list[str]) -> str | None:
