@@ -275,6 +275,27 @@ class ChainVerifier:
         )
 
     def _feed_authentic(self, line: Line, file: str, number: int) -> None:
+        self._report_found(line, file, number)
+        if not self.events and not self._reached:
+            self._macs[line.sequence - 1] = line.previous or ""
+        elif line.sequence <= self.last.sequence:
+            self.report("out_of_order", f"Line {line.sequence} follows line {self.last.sequence}.", file, number)
+            return
+        elif line.sequence > self._reached + 1:
+            self.report(
+                "missing", f"Missing before this line: {_lines(self._reached + 1, line.sequence - 1)}.", file, number
+            )
+        elif line.sequence == self.last.sequence + 1 and line.previous not in (None, self.last.mac):
+            self.report("out_of_order", "The line was written after another line than the one above.", file, number)
+        self.events += 1
+        self.first = self.first or line.sequence
+        self.last = Checkpoint(line.sequence, line.mac)
+        self._reached = line.sequence
+        if line.sequence in self._watched:
+            self._macs[line.sequence] = line.mac
+
+    def _report_found(self, line: Line, file: str, number: int) -> None:
+        """Report what the writer of *line* found, and the malformed lines before it."""
         found = line.event.get("found", {})
         torn = found.get("torn", 0)
         is_next = self._above is None or self._above.mac == line.previous
@@ -296,23 +317,6 @@ class ChainVerifier:
             self.report("log_missing", text, file, number)
         elif "log" in found:
             self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)
-        if not self.events and not self._reached:
-            self._macs[line.sequence - 1] = line.previous or ""
-        elif line.sequence <= self.last.sequence:
-            self.report("out_of_order", f"Line {line.sequence} follows line {self.last.sequence}.", file, number)
-            return
-        elif line.sequence > self._reached + 1:
-            self.report(
-                "missing", f"Missing before this line: {_lines(self._reached + 1, line.sequence - 1)}.", file, number
-            )
-        elif line.sequence == self.last.sequence + 1 and line.previous not in (None, self.last.mac):
-            self.report("out_of_order", "The line was written after another line than the one above.", file, number)
-        self.events += 1
-        self.first = self.first or line.sequence
-        self.last = Checkpoint(line.sequence, line.mac)
-        self._reached = line.sequence
-        if line.sequence in self._watched:
-            self._macs[line.sequence] = line.mac
 
     def _feed_other(self, line: Line, file: str, number: int) -> None:
         self._report_malformed(0)

@@ -38,17 +38,12 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     Raises:
         UsageError: If the options or the file are not valid.
     """
-    if not options.suspend and (useless := [name for name in _OF_SUSPENDED_CALLS if _is_given(options, name)]):
+    if not options.suspend and (useless := _given(options, _OF_SUSPENDED_CALLS)):
         raise UsageError(messages.SUSPEND_MISSING, option=useless[0])
-    chosen = [name for name in (*_ANSWERING, *_SUSPENDING) if _is_given(options, name)]
+    chosen = _given(options, (*_ANSWERING, *_SUSPENDING))
     if not chosen:
         return None
-    others = (*_ASKING, *(_OF_OPEN_CALLS if options.suspend else ()))
-    for first, second in combinations([*chosen, *(name for name in others if _is_given(options, name))], 2):
-        if not {first, second} <= _COMBINED:
-            raise UsageError(messages.OPTIONS_CONFLICT, first=first, second=second)
-    if options.tool is None:
-        raise UsageError(messages.TOOL_MISSING, option=chosen[0])
+    _check_combination(options, chosen)
     if options.suspend:
         return None
     action: Action | None = "decline" if options.decline else "cancel" if options.cancel else None
@@ -66,8 +61,20 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     )
 
 
-def _is_given(options: argparse.Namespace, name: str) -> bool:
-    return getattr(options, name.removeprefix("--").replace("-", "_")) not in (None, False, [])
+def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Return those of *names* that the options have."""
+    values = ((name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in names)
+    return [name for name, value in values if value not in (None, False, [])]
+
+
+def _check_combination(options: argparse.Namespace, chosen: Sequence[str]) -> None:
+    """Check that the *chosen* options fit together, and to the others."""
+    others = (*_ASKING, *(_OF_OPEN_CALLS if options.suspend else ()))
+    for first, second in combinations([*chosen, *_given(options, others)], 2):
+        if not {first, second} <= _COMBINED:
+            raise UsageError(messages.OPTIONS_CONFLICT, first=first, second=second)
+    if options.tool is None:
+        raise UsageError(messages.TOOL_MISSING, option=chosen[0])
 
 
 def _print_url(request: UrlRequest, catalog: MessageCatalog) -> None:
