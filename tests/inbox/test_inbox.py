@@ -29,7 +29,7 @@ from mcp_elicit_client.inbox import (
 )
 from mcp_elicit_client.inbox import inbox as inbox_module
 from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, Resolution
-from mcp_elicit_client.inbox.stores.sql import SqlSession
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.policies import answer_timeout
 from tests.support import EVENT_LOOPS, form_params, until
 from tests.support.inboxes import FORM, KEY, SECRET, URL, Clock, Stores, asking, pending, request, same

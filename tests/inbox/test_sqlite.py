@@ -17,7 +17,7 @@ from mcp_elicit_client import Answer
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
-from mcp_elicit_client.inbox.stores.sql import SqlSession
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
 from mcp_elicit_client.inbox.waiters import WaiterRegistry

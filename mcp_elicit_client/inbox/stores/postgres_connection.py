@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
-from mcp_elicit_client.inbox.stores.sql import SqlSession, load_sql, load_statements
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements
 from mcp_elicit_client.inbox.stores.threads import MAX_THREADS, stop_if_abandoned
 
 FORMAT = 1

@@ -1,13 +1,11 @@
-"""`SqlStore`: what the stores in SQLite and PostgreSQL share, and the sessions in which they execute statements."""
+"""`SqlStore`: what the stores in SQLite and PostgreSQL share."""
 
 from __future__ import annotations
 
-import importlib.resources
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, TypeVar, cast
 
 import anyio
 
@@ -22,115 +20,14 @@ from mcp_elicit_client.inbox.stores.models import (
     StoredRequest,
     lease_owner,
 )
+from mcp_elicit_client.inbox.stores.sql_session import Database, SqlSession
+from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.threads import run_in_thread
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 T = TypeVar("T")
 
 _MAX_REVISION = 2**62
-
-
-def load_statements() -> dict[str, str]:
-    """Return the statements of ``statements.sql`` by name."""
-    named = (section.partition("\n") for section in load_sql("statements.sql").split("-- name: ")[1:])
-    return {name: statement.strip() for name, _, statement in named}
-
-
-def load_sql(name: str) -> str:
-    """Return the text of an SQL file."""
-    return (importlib.resources.files(__package__) / name).read_text(encoding="utf-8")
-
-
-@dataclass(frozen=True, slots=True)
-class SqlSession:
-    """
-    A connection, as long as one thread uses it.
-
-    Attributes:
-        connection: The connection of the driver.
-        statements: The statements by name, as the driver spells parameters.
-    """
-
-    connection: Any
-    statements: Mapping[str, str]
-
-    def execute(self, statement: str, **values: Any) -> Any:
-        """Execute the statement with the name *statement*, and return the cursor."""
-        return self.connection.execute(self.statements[statement], values)
-
-    def next_revision(self) -> int:
-        """Return the number of the next change."""
-        self.execute("next_revision")
-        return int(self.execute("last_revision").fetchone()["revision"])
-
-    def resolution_columns(self, resolution: Resolution) -> dict[str, Any]:
-        """Return the columns that each closed request has."""
-        return {
-            "state": resolution.state,
-            "answered_by": resolution.answered_by,
-            "updated_at": resolution.updated_at,
-            "revision": self.next_revision(),
-        }
-
-    def close_and_erase(self, owner: str, entry_id: str, resolution: Resolution | None) -> bool:
-        """Close a request, unless it is closed, and erase its answer.  Return True if it was closed by this."""
-        is_closed = False
-        if resolution is not None:
-            row = self.execute("get_state", id=entry_id, owner=owner).fetchone()
-            is_closed = row is not None and row["state"] == "pending"
-            if is_closed:
-                self.execute("resolve_request", id=entry_id, **self.resolution_columns(resolution))
-        self.execute("erase_answer", id=entry_id)
-        return is_closed
-
-
-class Database(Protocol):
-    """A database that the threads of this process use."""
-
-    def reading(self) -> AbstractContextManager[SqlSession]:
-        """Provide a session in which each statement sees what is committed; raises `InboxError`."""
-        ...
-
-    def writing(self) -> AbstractContextManager[SqlSession]:
-        """
-        Provide a session in a transaction, which is rolled back if anything is raised; raises `InboxError`.
-
-        No other process writes meanwhile.
-        """
-        ...
-
-    def close(self) -> None:
-        """Close the connections.  The next use opens them again."""
-        ...
-
-
-class Worker(Protocol):
-    """The lease of this process, and a thread that runs while a task waits."""
-
-    @property
-    def name(self) -> str:
-        """The name under which this process holds its lease."""
-        ...
-
-    def renew_lease(self, session: SqlSession) -> None:
-        """Renew the lease of this process."""
-        ...
-
-    def start(self) -> None:
-        """Start the thread, unless it runs."""
-        ...
-
-    def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
-        """Close a request that no task waits for, unless it is closed, and erase its answer, as soon as possible."""
-        ...
-
-    def answers_were_erased(self) -> None:
-        """Have the database remove what was erased, if it does not do so by itself."""
-        ...
-
-    def close(self) -> None:
-        """Stop the thread."""
-        ...
 
 
 class SqlStore:
@@ -156,7 +53,7 @@ class SqlStore:
     def __init__(  # noqa: PLR0913 -- the parts of a store
         self,
         database: Database,
-        worker: Worker,
+        worker: SqlWorker,
         waiters: WaiterRegistry,
         *,
         clock: Clock,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
-from mcp_elicit_client.inbox.stores.sql import Database, SqlSession
+from mcp_elicit_client.inbox.stores.sql_session import Database, SqlSession
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 _logger = logging.getLogger("mcp_elicit_client")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_elicit_client._files import UnsafeFileError, check_file
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.stores.sql import SqlSession, load_sql, load_statements
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements
 from mcp_elicit_client.inbox.stores.threads import stop_if_abandoned
 
 FORMAT = 2

@@ -1,0 +1,85 @@
+"""`SqlSession`: executes the statements of an SQL database, and `Database`: provides such sessions."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mcp_elicit_client.inbox.stores.models import Resolution
+
+
+def load_statements() -> dict[str, str]:
+    """Return the statements of ``statements.sql`` by name."""
+    named = (section.partition("\n") for section in load_sql("statements.sql").split("-- name: ")[1:])
+    return {name: statement.strip() for name, _, statement in named}
+
+
+def load_sql(name: str) -> str:
+    """Return the text of an SQL file."""
+    return (importlib.resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlSession:
+    """
+    A connection, as long as one thread uses it.
+
+    Attributes:
+        connection: The connection of the driver.
+        statements: The statements by name, as the driver spells parameters.
+    """
+
+    connection: Any
+    statements: Mapping[str, str]
+
+    def execute(self, statement: str, **values: Any) -> Any:
+        """Execute the statement with the name *statement*, and return the cursor."""
+        return self.connection.execute(self.statements[statement], values)
+
+    def next_revision(self) -> int:
+        """Return the number of the next change."""
+        self.execute("next_revision")
+        return int(self.execute("last_revision").fetchone()["revision"])
+
+    def resolution_columns(self, resolution: Resolution) -> dict[str, Any]:
+        """Return the columns that each closed request has."""
+        return {
+            "state": resolution.state,
+            "answered_by": resolution.answered_by,
+            "updated_at": resolution.updated_at,
+            "revision": self.next_revision(),
+        }
+
+    def close_and_erase(self, owner: str, entry_id: str, resolution: Resolution | None) -> bool:
+        """Close a request, unless it is closed, and erase its answer.  Return True if it was closed by this."""
+        is_closed = False
+        if resolution is not None:
+            row = self.execute("get_state", id=entry_id, owner=owner).fetchone()
+            is_closed = row is not None and row["state"] == "pending"
+            if is_closed:
+                self.execute("resolve_request", id=entry_id, **self.resolution_columns(resolution))
+        self.execute("erase_answer", id=entry_id)
+        return is_closed
+
+
+class Database(Protocol):
+    """A database that the threads of this process use."""
+
+    def reading(self) -> AbstractContextManager[SqlSession]:
+        """Provide a session in which each statement sees what is committed; raises `InboxError`."""
+        ...
+
+    def writing(self) -> AbstractContextManager[SqlSession]:
+        """
+        Provide a session in a transaction, which is rolled back if anything is raised; raises `InboxError`.
+
+        No other process writes meanwhile.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connections.  The next use opens them again."""
+        ...
