@@ -298,7 +298,8 @@ class OpenRequest:
     """
     A server-initiated request that is open.
 
-    It is withdrawn when all *calls* that it may belong to have ended.
+    It is withdrawn when all *calls* that it may belong to have ended, or the
+    user's timeouts of those that go on have passed.
 
     Args:
         calls: The calls.
@@ -310,6 +311,7 @@ class OpenRequest:
         self._scope = scope
 
     def __enter__(self) -> None:
+        self._set_deadline()
         for call in self._calls:
             call.open_requests.add(self)
 
@@ -320,8 +322,13 @@ class OpenRequest:
     def leave(self, call: ActiveCall) -> None:
         """Note that *call* has ended."""
         self._calls.discard(call)
-        if not self._calls:
+        if self._calls:
+            self._set_deadline()
+        else:
             self._scope.cancel()
+
+    def _set_deadline(self) -> None:
+        self._scope.deadline = max(call.timeouts.user_deadline for call in self._calls)
 
 
 async def ask_within(calls: Collection[ActiveCall], handler: NormalizedHandler, request: Request) -> Answer:

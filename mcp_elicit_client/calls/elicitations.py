@@ -100,18 +100,17 @@ class ElicitationDispatcher:
                 call.timeouts.resume()
 
     async def _ask_in_time(self, request: Request, calls: Sequence[ActiveCall]) -> Answer:
-        """Ask about a server-initiated request until the user's timeout of one of *calls* passes."""
-        if any(call.timeouts.is_user_late for call in calls):
+        """Ask about a server-initiated request until the user's timeouts of all *calls* pass."""
+        if not calls:
+            return await self._handler(request)
+        if all(call.timeouts.is_user_late for call in calls):
             return _timed_out()
-        deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
-        with anyio.CancelScope(deadline=deadline) as scope:
-            if not calls:
-                return await self._handler(request)
-            if len(calls) == 1:
-                request = request.model_copy(update={"tool": request.tool or calls[0].tool})
-            with OpenRequest(calls, scope):
-                return await ask_within(calls, self._handler, request)
-        return _timed_out() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
+        if len(calls) == 1:
+            request = request.model_copy(update={"tool": request.tool or calls[0].tool})
+        with anyio.CancelScope() as scope, OpenRequest(calls, scope):
+            return await ask_within(calls, self._handler, request)
+        is_late = anyio.current_time() >= scope.deadline
+        return _timed_out() if is_late else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(
         self,

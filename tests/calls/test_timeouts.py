@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from trio.testing import MockClock
 
@@ -136,6 +137,40 @@ async def test_the_users_timeout_is_for_all_requests_of_a_call(connect_mode: Con
                 await call(caller, client, "nag", {"reword": True}, answer_timeout=20)
 
     assert asked == 3
+
+
+async def test_a_call_whose_user_is_late_takes_no_time_from_another_one_over_the_session() -> None:
+    requests = 0
+
+    async def answer_the_second(_request: Request) -> Answer:
+        nonlocal requests
+        requests += 1
+        await anyio.sleep(1_000 if requests == 1 else 10)
+        return NAMED
+
+    caller = Caller(answer_the_second, "mail")
+    async with in_process(caller, "legacy") as client, anyio.create_task_group() as group:
+        group.start_soon(lambda: call(caller, client, "hang", answer_timeout=5))
+        await anyio.sleep(6)
+        assert await call(caller, client, "form", answer_timeout=60) == {"got": NAMED.to_wire()}
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("ended_at", "late_at"), [(1, 2), (3, 3)])
+async def test_a_request_has_the_time_of_the_calls_that_go_on(ended_at: float, late_at: float) -> None:
+    caller = Caller(thinking(1_000), "mail")
+    async with in_process(caller, "legacy") as client, anyio.create_task_group() as group:
+
+        async def end_the_longer_call() -> None:
+            with anyio.move_on_after(ended_at):
+                await call(caller, client, "slow", {"mark": "/nonexistent"}, answer_timeout=None)
+
+        started = anyio.current_time()
+        group.start_soon(end_the_longer_call)
+        await anyio.lowlevel.checkpoint()
+        assert await call(caller, client, "form", answer_timeout=2) == {"got": {"action": "cancel"}}
+
+    assert late_at <= anyio.current_time() - started < late_at + 0.5
 
 
 async def test_the_users_timeout_during_a_required_url_is_an_error() -> None:
