@@ -12,7 +12,7 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.quoting import quote_name
 from mcp_elicit_client.typing import Action
 
@@ -54,10 +54,6 @@ class AnswersError(ElicitationError):
         super().__init__(ENGLISH.text(message, **parameters))
         self.message = message
         self.parameters: Mapping[str, object] = parameters
-
-    def text(self, catalog: MessageCatalog) -> str:
-        """Return the sentence in the language of *catalog*."""
-        return catalog.text(self.message, **self.parameters)
 
 
 def read_texts(assignments: Iterable[str], shape: Message) -> dict[str, str]:
