@@ -318,7 +318,7 @@ async def test_a_resumed_task_runs_on_if_nobody_waits_any_more(tasker: Tasker, u
         assert told(await caller.resume_task(task, client)) == {}
 
 
-async def test_a_task_can_be_cancelled_by_its_id(tasker: Tasker, user: User, seen: list[str]) -> None:
+async def test_a_task_can_be_cancelled_by_its_id(tasker: Tasker, user: User) -> None:
     async with connected(tasker, user) as (caller, client):
         task = await caller.call_tool(client, "run", plan({"work": 9_999}), wait=False)
         await caller.cancel_task(task.id, client)
@@ -567,7 +567,7 @@ async def test_a_capability_that_is_not_declared_is_named(tasker: Tasker, user: 
             assert caught.value.required == ("extensions",)
 
 
-async def test_errors_of_single_polls_are_survived(tasker: Tasker, user: User, seen: list[str]) -> None:
+async def test_errors_of_single_polls_are_survived(tasker: Tasker, user: User) -> None:
     """A server that restarts, or a proxy in front of it."""
     async with connected(tasker, user) as (caller, client):
         steps = [{"refuse": [-32603], "polls": 3}, ask("a"), {"refuse": [-32000], "polls": 3}]

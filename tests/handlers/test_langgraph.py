@@ -128,7 +128,7 @@ async def test_what_happened_before_a_request_is_repeated_when_its_answer_resume
 
 
 @pytest.mark.rounds
-async def test_from_2026_07_28_a_durable_call_is_made_once(tmp_path: Path) -> None:
+async def test_from_2026_07_28_a_durable_call_is_made_once() -> None:
     seen: list[str] = []
     async with graph("auto", seen.append, remember=True) as each:
         first = await each.start("twice")

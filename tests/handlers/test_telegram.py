@@ -350,13 +350,13 @@ async def test_secrets_are_never_asked_for(bot: Bot) -> None:
     assert not bot.api.latest(ANN).buttons
 
 
-async def test_what_the_chat_cannot_show_is_passed_on(bot: Bot) -> None:
+async def test_what_the_chat_cannot_show_is_passed_on() -> None:
     async def elsewhere(request: Request) -> Answer:
         return Answer.accept({"password": "x"}, by="user")
 
     api = FakeTelegram()
-    async with api.serve() as base_url, running(api, base_url, fallback=elsewhere) as other:
-        answer = await other.ask(form({"password": {"type": "string", "format": "password"}}))
+    async with api.serve() as base_url, running(api, base_url, fallback=elsewhere) as bot:
+        answer = await bot.ask(form({"password": {"type": "string", "format": "password"}}))
 
     assert answer.content == {"password": "x"}
     assert not api.messages
@@ -715,7 +715,7 @@ async def test_a_request_without_a_user_is_a_cancel(bot: Bot) -> None:
     assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
-async def test_the_inbox_of_a_host_is_used(tmp_path: Any) -> None:
+async def test_the_inbox_of_a_host_is_used() -> None:
     inbox = Inbox(MemoryStore())
     api = FakeTelegram()
     async with api.serve() as base_url, running(api, base_url, inbox=inbox) as bot:

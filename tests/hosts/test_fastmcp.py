@@ -154,7 +154,7 @@ async def test_a_client_can_be_copied_and_passes_messages_to_the_host(mode: dict
     assert bool(heard) == (tool == "url")
 
 
-async def test_the_handler_gets_the_server_name_and_no_unsafe_urls(tmp_path: Path) -> None:
+async def test_the_handler_gets_the_server_name_and_no_unsafe_urls() -> None:
     if importlib.util.find_spec("fastmcp") is None:
         skip_or_fail("fastmcp is not installed; see noxfile.py")
     registry = ElicitationRegistry()

@@ -487,7 +487,7 @@ async def test_history_is_limited_in_number(stores: Stores) -> None:
         await inbox.get("ann", entries[0])
 
 
-async def test_history_is_limited_in_age(stores: Stores, clock: Clock) -> None:
+async def test_history_is_limited_in_age(stores: Stores) -> None:
     inbox = Inbox(stores(history_ttl=0.3))
     async with asking(inbox) as asked:
         (entry,) = await pending(inbox)

@@ -82,7 +82,7 @@ def test_the_report_does_not_replace_tests(run: Run, pytester: pytest.Pytester) 
     assert file.read_bytes() == source
 
 
-def test_the_report_lists_requests_replies_and_results(run: Run, tmp_path: Path) -> None:
+def test_the_report_lists_requests_replies_and_results(run: Run) -> None:
     result = run(TESTS, "--elicit-report")
 
     result.stdout.fnmatch_lines(
