@@ -72,9 +72,7 @@ class Seen:
         return self.path.read_text().splitlines() if self.path.exists() else []
 
     async def wait_for(self, line: str) -> None:
-        with anyio.fail_after(60):
-            while line not in self.lines:
-                await anyio.sleep(0.01)
+        await until(lambda: line in self.lines)
 
 
 @pytest.fixture
@@ -671,9 +669,7 @@ async def test_a_cancelled_call_withdraws_its_request_and_the_server_is_notified
             group.cancel_scope.cancel()
         await until(lambda: user.withdrawn)
         if connect_mode == "legacy":
-            with anyio.fail_after(60):
-                while not any("ended by" in line or "answer cancel" in line for line in seen.lines):
-                    await anyio.sleep(0.01)
+            await until(lambda: any("ended by" in line or "answer cancel" in line for line in seen.lines))
             await call(connection, "echo")  # earlier messages of the server have arrived
 
     assert user.withdrawn == 1

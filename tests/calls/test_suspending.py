@@ -41,7 +41,7 @@ from mcp_elicit_client.policies import (
 )
 from mcp_elicit_client.typing import Policy, Request
 from tests.servers.visitor import FORM, asked_form
-from tests.support import ROOT, http_server
+from tests.support import ROOT, http_server, until
 from tests.support.inboxes import Clock, RedisServer, Stores
 from tests.support.inprocess import in_process
 
@@ -476,9 +476,7 @@ async def test_a_resume_that_is_cancelled_after_sending_ends_the_call(suspend: S
         await answer(suspend, suspended, NAMED)
         async with anyio.create_task_group() as group:
             group.start_soon(who.resume, suspended.id, client, suspend)
-            with anyio.fail_after(60):
-                while "hanging" not in seen:
-                    await anyio.sleep(0.01)
+            await until(lambda: "hanging" in seen)
             group.cancel_scope.cancel()
         with pytest.raises(ResumeError, match="resumed already"):
             await who.resume(suspended.id, client, suspend)

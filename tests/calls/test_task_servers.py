@@ -18,7 +18,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions, task_
 from mcp_elicit_client.exceptions import TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from tests.servers.tasker import ask
-from tests.support import ROOT, free_port, read_line
+from tests.support import ROOT, free_port, read_line, until
 from tests.support.inprocess import in_process
 from tests.support.taskers import User, accepted, plan, told
 
@@ -48,8 +48,7 @@ class Server:
         return [line for line in lines if line.startswith(beginning)]
 
     async def until_seen(self, beginning: str, count: int = 1) -> None:
-        while len(self.seen(beginning)) < count:
-            await anyio.sleep(0.02)
+        await until(lambda: len(self.seen(beginning)) >= count)
 
     @contextmanager
     def over_http(self) -> Iterator[None]:
@@ -87,8 +86,7 @@ class Failures:
     async def more(self, number: int) -> None:
         """Wait until *number* more requests have failed."""
         wanted = self.count + number
-        while self.count < wanted:
-            await anyio.sleep(0.01)
+        await until(lambda: self.count >= wanted)
 
 
 @pytest.fixture
@@ -166,8 +164,7 @@ async def test_a_server_that_is_restarted_loses_no_answer(server: Server, failur
                 await server.until_seen("update")
             await failures.more(2)
             with server.over_http():
-                while not results:
-                    await anyio.sleep(0.02)
+                await until(lambda: results)
     assert (results, user.asked, user.withdrawn) == ([accepted("a")], ["Name for a?"], [])
     assert len(set(server.seen("update"))) == 1  # it may be repeated, if the server stopped before it acknowledged it
 

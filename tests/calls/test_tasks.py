@@ -12,6 +12,7 @@ from mcp_elicit_client import CallError, CallTimeoutError, ElicitationRegistry
 from mcp_elicit_client.calls import Caller, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
 from tests.servers.tasker import EXTENSION, RefusalError, Tasker, ask, build, question
+from tests.support import until
 from tests.support.extensions import everything_is_a_task, foreign_extension
 from tests.support.taskers import TEXT, User, accepted, connected, plan, told, updates
 
@@ -159,8 +160,7 @@ async def test_a_key_that_is_missing_in_one_poll_stays_open(tasker: Tasker, user
     steps = [ask("a", polls=2), {"work": 1}, ask("a", polls=2), {"work": 1}, ask("a")]
 
     async def answer_later() -> None:
-        while len([line for line in tasker.seen.__self__ if line == "get"]) < 8:  # type: ignore[attr-defined]
-            await anyio.sleep(0.01)
+        await until(lambda: len([line for line in tasker.seen.__self__ if line == "get"]) >= 8)  # type: ignore[attr-defined]
         enough.set()
 
     async with connected(tasker, user) as (caller, client), anyio.create_task_group() as group:
@@ -581,8 +581,7 @@ async def test_errors_of_polls_do_not_disturb_the_user(
     monkeypatch.setattr(task_polling, "MAX_OUTAGE", 0.05)
 
     async def thinks() -> None:
-        while seen.count("get") < 12:  # the ten polls that fail, and the one after them
-            await anyio.sleep(0.01)
+        await until(lambda: seen.count("get") >= 12)  # the ten polls that fail, and the one after them
 
     user.thinks = thinks
     steps = [ask("a", polls=1), {"refuse": [-32603], "polls": 10}, ask("a")]

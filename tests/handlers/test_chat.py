@@ -18,7 +18,7 @@ from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.inbox import get_progress
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.typing import Request
-from tests.support import form_params
+from tests.support import form_params, until
 
 pytestmark = pytest.mark.anyio
 
@@ -73,8 +73,7 @@ class OtherProcess:
         self.saved += 1
         may_go_on = self.holds.get(self.saved, lambda: True)
         await anyio.lowlevel.checkpoint()
-        while not may_go_on():
-            await anyio.lowlevel.checkpoint()
+        await until(may_go_on)
         await self._store.save_draft(owner, key, draft, expires_at)
 
 
@@ -94,8 +93,7 @@ async def announced(group: Any, inbox: Inbox, ask: ChatHandler, request: Request
         answers.append(await InboxHandler(inbox, on_pending=note)(request))
 
     group.start_soon(wait)
-    while not ids:
-        await anyio.lowlevel.checkpoint()
+    await until(lambda: ids)
     await ask.announce("ann", ids[0])
     return ids[0]
 

@@ -130,9 +130,7 @@ class Person:
             "authorizing_integration_owners": {},
         }
         self.bot._connection.parse_interaction_create(payload)
-        with anyio.fail_after(30):
-            while len(self.api.reactions) == count:
-                await anyio.sleep(0.002)
+        await until(lambda: len(self.api.reactions) > count)
         return self.api.reactions[-1]
 
     async def press(self, label: str, person: int = ANN) -> dict[str, Any]:

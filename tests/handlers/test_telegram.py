@@ -68,9 +68,7 @@ class Bot:
         """Ask in the background; return the message."""
         count = len(self.ask._shown)
         self.group.start_soon(self._ask, request)
-        with anyio.fail_after(30):
-            while len(self.ask._shown) == count:
-                await anyio.sleep(0.001)
+        await until(lambda: len(self.ask._shown) > count)
         return self.api.latest(person)
 
     async def _ask(self, request: Request) -> None:
@@ -90,9 +88,7 @@ class Bot:
         return shown
 
     async def answer(self, count: int = 1) -> Answer:
-        with anyio.fail_after(30):
-            while len(self.answers) < count:
-                await anyio.sleep(0.001)
+        await until(lambda: len(self.answers) >= count)
         return self.answers[count - 1]
 
 

@@ -31,7 +31,7 @@ from mcp_elicit_client.handlers.acp.wire import declared_modes, to_mcp_params
 from mcp_elicit_client.hosts.acp import answer_agent, elicitation_capabilities
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Handler, Request
-from tests.support import corpus, example_or_none, table
+from tests.support import corpus, example_or_none, table, until
 from tests.support.acp import SESSION, Peer, client_side
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -327,13 +327,11 @@ async def test_a_handler_that_goes_on_after_its_request_was_withdrawn_answers_no
 
     async with agent_of(stubborn) as (_, peer):
         peer.say("elicitation/create", FORM, id="r1")
-        while not asked:
-            await anyio.lowlevel.checkpoint()
+        await until(lambda: asked)
         peer.say("$/cancel_request", {"requestId": "r1"})
         assert (await peer.read())["error"]["code"] == -32800
         peer.say("elicitation/create", {**FORM, "message": "Who else?"}, id="r1")
-        while len(asked) < 2:
-            await anyio.lowlevel.checkpoint()
+        await until(lambda: len(asked) >= 2)
         goes_on.set()
         await has_ended.wait()
         peer.say("$/cancel_request", {"requestId": "r1"})
