@@ -56,8 +56,7 @@ class CallSettings:
 
     def write(self) -> str:
         """Return the settings as JSON."""
-        stored = {**dataclasses.asdict(self), "address": self.address and self.address.to_json()}
-        return json.dumps(stored)
+        return json.dumps(dataclasses.asdict(self))
 
     @classmethod
     def read(cls, text: str | None, store: CallStore) -> CallSettings:

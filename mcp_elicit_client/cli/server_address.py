@@ -99,17 +99,6 @@ class ServerAddress:
         headers = {name: _variable(variable) for name, variable in self.headers.items()}
         return http_transport(self.url, headers) if headers else self.url
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the address as JSON."""
-        if self.url:
-            return {"url": self.url, "headers": dict(self.headers)}
-        return {"command": list(self.command), "directory": self.directory, "env": list(self.env)}
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> ServerAddress:
-        """Read what `to_json` returned."""
-        return cls(**stored)
-
 
 def _check_url(url: str) -> None:
     try:
