@@ -220,12 +220,20 @@ def _words(token: str) -> tuple[str, ...]:
     word = token.casefold()
     if word in load_lexicon().in_phrases:
         return (word,)
-    if (sign := sign_of(word)) != UNKNOWN:
-        # The word of ``isPasswordProtected`` is known, but not all that it says.
-        parts = () if word == token else tuple(pattern("hump").sub(" ", token).casefold().split())
-        return parts if len(parts) > 1 and sign in map(sign_of, parts) else (word,)
+    if sign_of(word) != UNKNOWN:
+        return _parts_of_known(token, word)
     if not word.isascii() and pattern("unspaced").search(word):
         return tuple(_pieces(word))
+    return _words_of_unknown(token, word)
+
+
+def _parts_of_known(token: str, word: str) -> tuple[str, ...]:
+    """Return a known word, or its parts: of ``isPasswordProtected`` it is known, but not all that it says."""
+    parts = () if word == token else tuple(pattern("hump").sub(" ", token).casefold().split())
+    return parts if len(parts) > 1 and sign_of(word) in map(sign_of, parts) else (word,)
+
+
+def _words_of_unknown(token: str, word: str) -> tuple[str, ...]:
     known = None if word.isalpha() else _without_digits(word)
     if known and token.isupper():  # before it is cut after its digits: ``P4SSW0RD``
         return (known,)
