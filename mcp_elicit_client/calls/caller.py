@@ -7,6 +7,7 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
+from pydantic import AnyUrl
 from typing_extensions import Unpack
 
 from mcp_elicit_client._arguments import check_async, check_function, check_type
@@ -319,7 +320,8 @@ class Caller(_Connections):
         suspend: SuspendOptions | None = None,
     ) -> ReadResourceResult | SuspendedCall:
         """Read a resource, and handle every elicitation that the call leads to, as `call_tool` does."""
-        spec = CallSpec("resource", str(uri), None, meta)
+        # The models of mcp 1.x have URLs of pydantic.
+        spec = CallSpec("resource", str(uri) if isinstance(uri, AnyUrl) else uri, None, meta)
         timeouts = CallTimeouts(timeout, answer_timeout)
         result: ReadResourceResult | SuspendedCall = await self._call(
             client, spec, timeouts, user=user, suspend=suspend

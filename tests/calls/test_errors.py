@@ -173,6 +173,14 @@ async def test_wrong_arguments_of_a_call_are_named(name: Any, arguments: Any, te
             await caller.call_tool(client, name, arguments)
 
 
+@both_loops
+async def test_a_missing_uri_of_a_resource_is_named() -> None:
+    caller, uri = Caller(ann, "mail"), cast("str", None)
+    async with in_process(caller, "legacy") as client:
+        with pytest.raises(TypeError, match="The name of a call must be a string, not NoneType"):
+            await caller.read_resource(client, uri)
+
+
 @pytest.mark.parametrize("option", ["elicitation_callback", "modes"])
 def test_an_option_of_the_sdk_that_the_caller_sets_is_refused(option: str) -> None:
     options: dict[str, Any] = {option: None}
