@@ -319,6 +319,16 @@ async def test_a_call_that_is_held_is_cancelled_when_its_client_does_not_come_ba
             await anyio.sleep(0.01)
 
 
+async def test_a_call_that_is_held_is_cancelled_after_its_maximum_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_calls, "MAX_CALL", 0.05)
+    monkeypatch.setattr(held_calls, "OUTCOME_TTL", 0.05)
+    seen: list[str] = []
+    async with gateway("push", seen) as client:
+        await client.call("hang")
+        while "hang ended by CancelledError" not in seen:
+            await anyio.sleep(0.01)
+
+
 async def test_a_client_that_cancels_while_the_server_works_cancels_the_call() -> None:
     seen: list[str] = []
     async with gateway("push", seen) as client:
