@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any, TypeAlias
 
+from mcp_elicit_client._arguments import check_sync, check_type
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.exceptions import CallError, MissingExtraError, ResumeError
 from mcp_elicit_client.handlers.agui import METADATA_KEY, ResumeEntryError, interrupt_data, public_question
@@ -44,6 +45,8 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 """Returns a context manager for a connected client: ``lambda: caller.connect(url)``."""
+
+_CONNECTIONS = "Pass {caller: lambda: caller.connect(url)}."
 
 _FAILED = "The run failed."
 """The text of ``RUN_ERROR`` after an exception.  Its own text may contain what the user entered."""
@@ -83,8 +86,11 @@ class ThreadCalls:
             brings it as a tool message.
 
         Raises:
+            ValueError: If *caller* is not one of the bridge.
             Exception: As for `Caller.call_tool`.
         """
+        if caller not in self._connections:
+            raise ValueError("`caller` is not one of the bridge. Add it to `connections` of `InterruptBridge`.")
         suspend = self._thread.options(reference=tool_call_id)
         async with self._connections[caller]() as client:
             result = await caller.call_tool(client, name, arguments, user=self._thread.user, suspend=suspend, **options)
@@ -108,12 +114,25 @@ class InterruptBridge:
             Their registries need a handler: it answers servers that cannot
             be suspended (up to 2025-11-25) while the run waits, so pass a
             `HeadlessHandler`.
+
+    Raises:
+        TypeError: If an argument is of the wrong type, such as an inbox in
+            place of the options.
+        ValueError: If two callers have the same server name: a suspended call
+            is resumed with the caller of that name.
     """
 
     def __init__(self, suspend: SuspendOptions, connections: Mapping[Caller, Connect]) -> None:
+        check_type("suspend", suspend, SuspendOptions, hint="Pass SuspendOptions(inbox).")
+        check_type("connections", connections, Mapping, hint=_CONNECTIONS)
+        for caller, connect in connections.items():
+            check_type("connections", caller, Caller, hint=_CONNECTIONS)
+            check_sync("connections", connect)
         self.connections: Mapping[Caller, Connect] = connections
         self._suspend = suspend
         self._callers = {caller.server.name: caller for caller in connections}
+        if len(self._callers) < len(connections):
+            raise ValueError("Two callers have the same server name. Name each server differently.")
 
     async def run(
         self, run_input: RunAgentInput, agent: Agent, *, user: str, messages: MessageCatalog = ENGLISH

@@ -404,6 +404,35 @@ async def test_the_process_of_a_framework_is_replaced_between_interrupt_and_resu
     assert replayed.types == ["RUN_STARTED", "RUN_FINISHED"]
 
 
+def test_two_servers_of_a_bridge_cannot_have_the_same_name(inbox: Inbox) -> None:
+    first, second = (Endpoint([], inbox).caller for _ in range(2))
+
+    with pytest.raises(ValueError, match="same server name"):
+        InterruptBridge(SuspendOptions(inbox), dict.fromkeys((first, second), lambda: first.connect("x")))
+
+
+def test_wrong_arguments_of_a_bridge_are_refused_when_it_is_created(inbox: Inbox) -> None:
+    caller = Endpoint([], inbox).caller
+    suspend: Any = SuspendOptions(inbox)
+    wrong: list[tuple[Any, Any, str]] = [
+        (inbox, {caller: lambda: caller.connect("x")}, "`suspend` must be SuspendOptions, not Inbox"),
+        (suspend, caller, "`connections` must be Mapping, not Caller. Pass {caller: "),
+        (suspend, {"visitor": lambda: caller.connect("x")}, "`connections` must be Caller, not str. Pass {caller: "),
+        (suspend, {caller: "http://127.0.0.1/mcp"}, "`connections` must be a function"),
+    ]
+    for options, connections, error in wrong:
+        with pytest.raises(TypeError, match=error):
+            InterruptBridge(options, connections)
+
+
+async def test_a_call_with_a_caller_that_the_bridge_does_not_have_names_the_fix(inbox: Inbox) -> None:
+    endpoint, other = Endpoint(["form"], inbox), Endpoint(["form"], inbox)
+    calls = ThreadCalls(endpoint.bridge.connections, SuspendOptions(inbox), "ann", "thread-1")
+
+    with pytest.raises(ValueError, match="Add it to `connections`"):
+        await calls.call_tool(other.caller, "form", {}, tool_call_id="tool-0")
+
+
 def test_without_the_package_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ag_ui.core", None)
     monkeypatch.delitem(sys.modules, "mcp_elicit_client.hosts.ag_ui")
