@@ -150,7 +150,13 @@ class InterruptBridge:
         Yields:
             The events of the run.  The last one is ``RUN_FINISHED``, with the
             open interrupts, or ``RUN_ERROR``.
+
+        Raises:
+            TypeError: If *agent* is not a function that returns an iterator,
+                or *user* is not a string.
         """
+        check_sync("agent", agent, "run_input", "calls")
+        check_type("user", user, str)
         yield RunStartedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
         try:
             thread = Thread(self._suspend, user, run_input.thread_id, messages)

@@ -27,9 +27,18 @@ class ElicitingAgentMixin:
 
     Anyone who knows the ID of a thread can resume it.  Use thread IDs that
     belong to the signed-in user.
+
+    Raises:
+        TypeError: If a class has the agent before this one.
     """
 
     _refused = ""  # the code of the refusal of this run; each run has its own copy of the agent
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        before = cls.__mro__[: cls.__mro__.index(ElicitingAgentMixin)]
+        if any("run" in vars(each) and not issubclass(each, ElicitingAgentMixin) for each in before):
+            raise TypeError("Write the mixin first: `class Agent(ElicitingAgentMixin, LangGraphAgent)`.")
 
     async def run(self, input: RunAgentInput) -> AsyncGenerator[Any, None]:  # noqa: A002 -- as in ag-ui-langgraph
         """Run the graph; end with ``RUN_ERROR`` if a resume is refused."""

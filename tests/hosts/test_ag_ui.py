@@ -425,6 +425,22 @@ def test_wrong_arguments_of_a_bridge_are_refused_when_it_is_created(inbox: Inbox
             InterruptBridge(options, connections)
 
 
+async def test_wrong_arguments_of_a_run_are_errors_of_the_host(inbox: Inbox) -> None:
+    endpoint, run_input = Endpoint([], inbox), Any
+
+    async def without_events(_run_input: Any, _calls: Any) -> None:
+        pass
+
+    wrong: list[tuple[Any, Any, str]] = [
+        (None, "ann", "`agent` must be a function"),
+        (without_events, "ann", "`agent` must not be async"),
+        (endpoint.agent, None, "`user` must be str, not NoneType"),
+    ]
+    for agent, user, error in wrong:
+        with pytest.raises(TypeError, match=error):
+            await anext(endpoint.bridge.run(run_input, agent, user=user))  # type: ignore[arg-type]
+
+
 async def test_a_call_with_a_caller_that_the_bridge_does_not_have_names_the_fix(inbox: Inbox) -> None:
     endpoint, other = Endpoint(["form"], inbox), Endpoint(["form"], inbox)
     calls = ThreadCalls(endpoint.bridge.connections, SuspendOptions(inbox), "ann", "thread-1")

@@ -209,3 +209,8 @@ async def test_the_process_is_replaced_between_interrupt_and_resume(tmp_path: Pa
     results = [each["snapshot"] for each in answered.events if each["type"] == "STATE_SNAPSHOT"]
     assert '"guests": 5' in results[-1]["result"]
     assert form["guests"]["title"] == "Guests"
+
+
+def test_an_agent_before_the_mixin_is_refused() -> None:
+    with pytest.raises(TypeError, match="Write the mixin first"):
+        type("Agent", (LangGraphAgent, ElicitingAgentMixin), {})
