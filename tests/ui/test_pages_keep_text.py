@@ -315,15 +315,17 @@ async def test_warnings_never_cover_the_heading_and_the_url_on_a_small_screen() 
         await until_it_takes_a_yes(page)
         parts = ["h1", ".url", ".warning", "button.yes", "button[value=decline]"]
         seen = await page.evaluate(
-            """parts => {
+            """async parts => {
                 const isSeen = part => {
                     const {left, right, top, bottom} = part.getBoundingClientRect()
                     return part.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2))
                 }
-                const views = [0, document.documentElement.scrollHeight].map(y => {
+                const views = []
+                for (const y of [0, document.documentElement.scrollHeight]) {
                     scrollTo(0, y)
-                    return parts.filter(part => isSeen(document.querySelector(part)))
-                })
+                    await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+                    views.push(parts.filter(part => isSeen(document.querySelector(part))))
+                }
                 return parts.map(part => views.map(view => view.includes(part)))
             }""",
             parts,

@@ -1256,6 +1256,19 @@ async def test_a_date_with_a_time_is_seen_in_full_on_a_small_screen(web: Web) ->
         assert await page.evaluate("document.querySelector('#f0').offsetWidth") > 220
 
 
+@IN_A_BROWSER
+async def test_a_message_with_many_lines_leaves_room_for_other_requests(web: Web) -> None:
+    async with web.asked({**FORM, "message": "a\n" * 100}), browsing(web) as page:
+        await page.goto("/")
+        assert await page.evaluate("document.querySelector('.excerpt').offsetHeight") < 150
+
+
+async def test_a_body_whose_length_has_thousands_of_digits_is_too_long(web: Web) -> None:
+    async with web.asked() as question:
+        headers = {"content-type": "application/json", "content-length": "9" * 5_000}
+        assert (await web.client.post(f"/{question.id}", content=b"{}", headers=headers)).status_code == 413
+
+
 async def test_a_trailing_slash_is_not_redirected(web: Web) -> None:
     async with web.asked() as question:
         assert (await web.client.get(f"/{question.id}/")).status_code == 404

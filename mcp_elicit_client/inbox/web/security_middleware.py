@@ -38,6 +38,9 @@ _PREFLIGHT = {
 MAX_BODY_BYTES: int = 16 * DEFAULT_LIMITS.max_answer
 """The maximum length of a request body, in bytes.  A character takes up to 12 bytes in a form, and in JSON."""
 
+_MAX_DIGITS = 18
+"""The digits of ``Content-Length`` that are read: Python refuses to read thousands."""
+
 _TOO_LONG = HTTPException(413, "The body is too long.")
 
 
@@ -161,4 +164,4 @@ def _is_static(scope: Scope) -> bool:
 
 def _length(headers: Headers) -> int:
     length = headers.get("content-length", "0")
-    return int(length) if length.isascii() and length.isdigit() else 0
+    return int(length[:_MAX_DIGITS]) if length.isascii() and length.isdigit() else 0
