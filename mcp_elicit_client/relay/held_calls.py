@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
-from mcp_elicit_client.relay.legs import Outcome, Step, check_call
+from mcp_elicit_client.relay.legs import Outcome, Step, check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError
 from mcp_elicit_client.relay.stored import OUTCOME_TTL
 
@@ -94,7 +94,7 @@ class HeldCalls:
         call = self._calls.get(call_id)
         if call is None:
             raise RefusedError("ended")
-        check_call(call.spec, spec)
+        check_same_call(call.spec, spec)
         return call
 
     async def _run(self, call: HeldCall, client: str, downstream: Downstream, work: Work) -> None:

@@ -90,7 +90,7 @@ def digest_of(responses: Mapping[str, Any]) -> str:
     return hashlib.sha256(_JSON.encode(responses).encode("ascii")).hexdigest()
 
 
-def check_call(made: CallSpec, repeated: CallSpec) -> None:
+def check_same_call(made: CallSpec, repeated: CallSpec) -> None:
     """
     Check that the client makes the same call again.  The server gets that which was made.
 

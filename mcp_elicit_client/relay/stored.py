@@ -22,7 +22,7 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
-from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_call, digest_of, read_responses
+from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_same_call, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import (
     ConnectionLostError,
     RefusedError,
@@ -121,7 +121,7 @@ class StoredCalls:
             if kept is None:
                 raise RefusedError("ended")
             leg = kept.leg
-            check_call(_spec_of(leg), spec)
+            check_same_call(_spec_of(leg), spec)
             if number == leg.number - 1 and digest == leg.responses:
                 return _to_step(leg.outcome) if leg.outcome is not None else _to_leg(kept)
             if number != leg.number or leg.content is None:

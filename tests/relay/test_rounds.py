@@ -28,7 +28,7 @@ from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.relay import Relay, held, held_calls, leg_stores, relay, stored, upstream
-from mcp_elicit_client.relay.legs import check_call
+from mcp_elicit_client.relay.legs import check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, CallState, StateSealer
 from mcp_elicit_client.stored_answers import is_resuming
@@ -256,9 +256,9 @@ async def test_a_state_belongs_to_its_user_its_call_and_its_arguments(up: str) -
 
 def test_arguments_may_be_repeated_in_another_order() -> None:
     made = CallSpec("tool", "form", {"a": 1, "b": {"c": 2, "d": 3}})
-    check_call(made, CallSpec("tool", "form", {"b": {"d": 3, "c": 2}, "a": 1}))
+    check_same_call(made, CallSpec("tool", "form", {"b": {"d": 3, "c": 2}, "a": 1}))
     with pytest.raises(RefusedError, match="another method, name or arguments"):
-        check_call(made, CallSpec("tool", "form", {"b": {"c": 2}, "a": 1}))
+        check_same_call(made, CallSpec("tool", "form", {"b": {"c": 2}, "a": 1}))
 
 
 @each_side
