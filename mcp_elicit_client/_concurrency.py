@@ -161,7 +161,10 @@ def _is_cancellation(error: BaseException) -> bool:
     members = getattr(error, "exceptions", None)
     if members is not None:
         return all(isinstance(each, Exception) or _is_cancellation(each) for each in members)
-    return isinstance(error, (asyncio.CancelledError, getattr(sys.modules.get("trio"), "Cancelled", ())))
+    trio_cancelled = getattr(sys.modules.get("trio"), "Cancelled", None)  # None while another thread imports trio
+    return isinstance(error, asyncio.CancelledError) or (
+        trio_cancelled is not None and isinstance(error, trio_cancelled)
+    )
 
 
 def _watch_trio() -> Callable[[], bool]:

@@ -99,6 +99,11 @@ class Detail(NamedTuple):
 # --- Requests
 
 
+def capitalize(text: str) -> str:
+    """Return *text* with a capital at its beginning; the rest keeps its case."""
+    return text[:1].upper() + text[1:]
+
+
 def server_name(server: Server) -> str:
     """Return the name that the host gave *server*, sanitized."""
     return sanitize_text(server.name, limit=_MAX_NAME, multiline=False)

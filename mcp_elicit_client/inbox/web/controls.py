@@ -25,6 +25,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
     FieldDescription,
+    capitalize,
     describe_field,
     option_labels,
     selection_limits,
@@ -279,16 +280,17 @@ def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCat
     if kind == "moment":
         parts.append(catalog.text(messages.SELECT_TIME_ZONE))
     elif isinstance(field, MultiChoiceField) and field.choices:
-        parts.append(_capitalize(selection_limits(field, catalog)))
+        parts.append(selection_limits(field, catalog))
     elif about.html_input != "date" and about.accepts != catalog.text(messages.TEXT) and kind in ("input", "area"):
-        parts += [_capitalize(about.accepts), about.example]
+        parts += [about.accepts, about.example]
     if about.suggested and isinstance(field, BooleanField):
         parts.append(f"{catalog.text(messages.SUGGESTED_VALUE)}: {about.suggested}")
     elif about.suggested:
         parts.append(catalog.text(messages.SUGGESTED))
-    parts = list(filter(None, parts))
-    # One part may be a sentence; several are a list.
-    return _capitalize(" · ".join(part.rstrip(".。") for part in parts) if len(parts) > 1 else "".join(parts))
+    parts = [part for part in parts if part]
+    if len(parts) > 1:  # one may be a sentence; several are a list
+        parts = [part.rstrip(".。") for part in parts]
+    return capitalize(" · ".join(parts))
 
 
 def _input_mode(field: Field) -> str:
@@ -302,7 +304,7 @@ def _input_mode(field: Field) -> str:
 def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) -> tuple[Option, ...]:
     match field:
         case BooleanField():
-            labels = [(_YES, _capitalize(catalog.text(messages.YES))), (_NO, _capitalize(catalog.text(messages.NO)))]
+            labels = [(_YES, capitalize(catalog.text(messages.YES))), (_NO, capitalize(catalog.text(messages.NO)))]
             # Never preselect "yes": only an explicit choice counts as consent.
             suggested = [_NO] if field.default is False else []
         case ChoiceField() | MultiChoiceField(choices=[_, *_]):
@@ -329,10 +331,6 @@ def _suggested_options(field: ChoiceField | MultiChoiceField) -> list[str]:
         for index, choice in enumerate(field.choices)
         if any(choice.value == each and type(choice.value) is type(each) for each in default or ())
     ]
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # --- From values to inputs

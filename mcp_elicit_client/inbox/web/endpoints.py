@@ -57,6 +57,8 @@ It is the request, its form with the errors in the draft, the draft before it
 is sent, the warnings to confirm, or the URL that the user agreed to open.
 """
 
+_FORM_TYPE = "application/x-www-form-urlencoded"
+
 _JSON_ACTIONS = ("accept", "decline", "cancel", "check", "extend")
 
 _RECENT = 10
@@ -170,7 +172,7 @@ class Endpoints:
         content_type = media_type(web.headers)
         if content_type == "application/json":
             return await self._answer_json(owner, entry, await web.body())
-        if content_type != "application/x-www-form-urlencoded":
+        if content_type != _FORM_TYPE:
             raise HTTPException(415, "Send application/json or a form.")
         filled = _form_data(await web.body())
         try:
@@ -184,7 +186,7 @@ class Endpoints:
     async def _keep(self, web: WebRequest, error: HTTPException) -> Response | None:
         """Return a page that keeps what a signed-out user has sent with a form; None if there is nothing to keep."""
         is_sign_out = error.status_code in (401, 403) or error.status_code // 100 == 3
-        if not is_sign_out or not _wants_page(web) or media_type(web.headers) != "application/x-www-form-urlencoded":
+        if not is_sign_out or not _wants_page(web) or media_type(web.headers) != _FORM_TYPE:
             return None
         filled = _form_data(await web.body())
         kept = [(name, value) for name, values in filled.items() if is_control(name) for value in values]

@@ -29,6 +29,7 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
     Detail,
     answer_note,
+    capitalize,
     format_value,
     origin_details,
     request_details,
@@ -88,7 +89,7 @@ def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _Ans
     look = "is-omitted" if value is OMITTED else "is-suggested" if source == "default" else ""
     note = answer_note(field, shown, value, source, catalog)
     if isinstance(value, bool):
-        shown = shown[:1].upper() + shown[1:]  # as the label of its option
+        shown = capitalize(shown)  # as the label of its option
     return _AnswerRow(field.title, shown, note, look)
 
 

@@ -13,7 +13,7 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers, Present
 from mcp_elicit_client.presentation.conversation.options import OptionView, option_values
 from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText, Style
-from mcp_elicit_client.presentation.descriptions import describe_field, option_labels
+from mcp_elicit_client.presentation.descriptions import capitalize, describe_field, option_labels
 from mcp_elicit_client.presentation.input_parsing import accepts_empty
 from mcp_elicit_client.presentation.option_names import accepts_option_numbers
 
@@ -104,7 +104,7 @@ class FieldQuestion(NamedTuple):
         if description.help:
             yield ServerText(description.help)
         yield from self.options(is_short=True)
-        yield HostText(f"{description.accepts[:1].upper()}{description.accepts[1:]}; {description.requirement}")
+        yield HostText(f"{capitalize(description.accepts)}; {description.requirement}")
         if description.warning:
             yield HostText(text(messages.WARNING, message=description.warning))
         present = self.answers.present(self.field)
