@@ -317,6 +317,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: call(progress_callback=any_(ask)),
         "can be called as `progress_callback(progress, total, message)`",
     ),
+    "a sync progress callback": (
+        lambda any_: call(progress_callback=any_(not_async)),
+        "`progress_callback` must be an async function",
+    ),
     "a sync function for the status": (
         lambda any_: call(on_task_status=any_(not_async)),
         "`on_task_status` must be an async function",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 from pydantic import AnyUrl
 from typing_extensions import Unpack
 
-from mcp_elicit_client._arguments import check_async, check_function, check_type
+from mcp_elicit_client._arguments import check_async, check_type
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.connections import _Connections
 from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_call, unwrap_session
@@ -536,7 +536,7 @@ class Caller(_Connections):
 
 def _check_functions(progress_callback: object, on_task_status: object) -> None:
     if progress_callback is not None:
-        check_function("progress_callback", progress_callback, "progress", "total", "message")
+        check_async("progress_callback", progress_callback, "progress", "total", "message")
     if on_task_status is not None:
         check_async("on_task_status", on_task_status, "task")
 

@@ -221,9 +221,12 @@ def _parse(text: str) -> list[Any]:
 
     with contextlib.suppress(ValueError):
         rates = parse_many(text)
-        if all(rate.amount > 0 for rate in rates):
+        if all(0 < rate.amount <= _MAX_AMOUNT and rate.get_expiry() <= _MAX_WINDOW for rate in rates):
             return rates
-    raise ValueError(f"{text!r} is not a rate. Write a number above 0 and a time, such as 5/minute.")
+    raise ValueError(
+        f"{text!r} is not a rate. "
+        f"Write a number from 1 to {_MAX_AMOUNT} and a time of at most 10 years, such as 5/minute."
+    )
 
 
 def _windows(rates: Sequence[Any]) -> list[tuple[int, int]]:
@@ -317,6 +320,12 @@ def _locks() -> _Locks:
         _locks_of_loop.set(locks)
         return locks
 
+
+_MAX_AMOUNT = 1_000_000
+"""The largest number of requests in a window.  The time of each is kept."""
+
+_MAX_WINDOW = 10 * 31_536_000
+"""The longest window, in seconds: ten years."""
 
 _MAX_AGE = 86_400.0
 """Seconds for which a decline counts at least: a day."""

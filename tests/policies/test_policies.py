@@ -464,8 +464,8 @@ async def test_each_of_several_rates_in_one_text_applies() -> None:
 
 
 def test_an_invalid_rate_or_storage_is_refused() -> None:
-    for rate in ("often", "5 per fortnight", "0/minute", "5/minute;0/hour"):
-        with pytest.raises(ValueError, match=f"'{rate}' is not a rate. Write a number above 0 and a time, such as"):
+    for rate in ("often", "5 per fortnight", "0/minute", "5/minute;0/hour", "1000001/day", f"5/{10**30} days"):
+        with pytest.raises(ValueError, match=f"'{rate}' is not a rate. Write a number from 1 to 1000000 and a time"):
             rate_limit([rate])
     with pytest.raises(ValueError, match="'nowhere://' is not a storage"):
         rate_limit(storage="nowhere://")
