@@ -26,7 +26,7 @@ from mcp_elicit_client.relay.refusals import RelayClosedError, error_details, is
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
-from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller, forwarding_urls
+from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller, forwarding_urls
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.connections import check_target
@@ -130,7 +130,7 @@ class Relay:
         check_int("max_rounds", max_rounds)
         self._user = user
         self._request_options = request_options
-        self._options = CallOptions(timeout, answer_timeout)
+        self._timeouts = RelayTimeouts(timeout, answer_timeout)
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._handler = GatewayHandler(policies)
@@ -140,7 +140,7 @@ class Relay:
             mode=mode,
             idle_timeout=idle_timeout,
             max_calls=max_calls,
-            timeouts=self._options.start,
+            timeouts=self._timeouts.start,
         )
         self._held = HeldCalls(self._connections, max_calls=max_calls, leg_ttl=answer_timeout)
         legs = MemoryLegs() if inbox is None else InboxLegs(inbox)
@@ -151,7 +151,7 @@ class Relay:
             stored=self._stored,
             held=self._held,
             sealer=StateSealer(key, self._server.name),
-            options=self._options,
+            timeouts=self._timeouts,
             leg_ttl=answer_timeout,
         )
         self._group: anyio.abc.TaskGroup | None = None
@@ -282,7 +282,7 @@ class Relay:
                 return await connection.caller.push(
                     connection.client,
                     spec,
-                    self._options,
+                    self._timeouts,
                     complete_urls=forwarding_urls(call.forward_urls),
                     progress_callback=progress,
                 )

@@ -19,7 +19,7 @@ from mcp_elicit_client.relay.legs import Leg, Outcome, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import CallState, StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
-from mcp_elicit_client.relay.upstream import CallOptions, UrlRequiredInRoundsError
+from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRoundsError
 from mcp_elicit_client.typing import Answer
 
 _CANCEL_TIMEOUT = 5.0
@@ -38,7 +38,7 @@ class RoundCalls:
         stored: The stored calls.
         held: The held calls.
         sealer: Makes and reads the ``requestState``.
-        options: The timeouts of calls.
+        timeouts: The timeouts of calls.
         leg_ttl: How long a leg can be answered, in seconds.
     """
 
@@ -49,14 +49,14 @@ class RoundCalls:
         stored: StoredCalls,
         held: HeldCalls,
         sealer: StateSealer,
-        options: CallOptions,
+        timeouts: RelayTimeouts,
         leg_ttl: float,
     ) -> None:
         self._connections = connections
         self._stored = stored
         self._held = held
         self._sealer = sealer
-        self._options = options
+        self._timeouts = timeouts
         self._leg_ttl = leg_ttl
 
     async def relay(
@@ -99,7 +99,7 @@ class RoundCalls:
         came: Any = None
         async with self._connections.lease(downstream) as connection:
             if connection.has_rounds:
-                came = await connection.caller.start(connection.client, spec, self._options, progress)
+                came = await connection.caller.start(connection.client, spec, self._timeouts, progress)
         if came is None:
             return await self._hold(downstream, spec, None, progress)
         return await self._step_of(downstream, spec, came, progress)
@@ -111,7 +111,7 @@ class RoundCalls:
         paused: UrlRequiredInRoundsError | None,
         progress: ProgressCallback | None,
     ) -> Step:
-        make = functools.partial(_make, spec, self._options, paused, wants_progress=progress is not None)
+        make = functools.partial(_make, spec, self._timeouts, paused, wants_progress=progress is not None)
         return await self._held.start(downstream, spec, make, progress)
 
     async def _step_of(
@@ -122,7 +122,7 @@ class RoundCalls:
         if isinstance(came, UrlRequiredInRoundsError):
             return await self._hold(downstream, spec, came, progress)
         if isinstance(came, TaskHandle):
-            finish = functools.partial(_finish_task, came, self._options)
+            finish = functools.partial(_finish_task, came, self._timeouts)
             return await self._held.start(downstream, spec, finish, progress)
         return Outcome(came)
 
@@ -142,7 +142,7 @@ class RoundCalls:
                     connection.client,
                     snapshot,
                     answers,
-                    self._options,
+                    self._timeouts,
                     before_send=before_send,
                     progress_callback=progress,
                 )
@@ -159,7 +159,7 @@ class RoundCalls:
 
 async def _make(  # noqa: PLR0913 -- the parts of one call
     spec: CallSpec,
-    options: CallOptions,
+    timeouts: RelayTimeouts,
     paused: UrlRequiredInRoundsError | None,
     connection: UpstreamConnection,
     held: HeldCall,
@@ -169,18 +169,20 @@ async def _make(  # noqa: PLR0913 -- the parts of one call
     return await connection.caller.push(
         connection.client,
         spec,
-        options,
+        timeouts,
         complete_urls=connection.caller.waiting_for_urls(held.pause),
         paused=paused,
         progress_callback=held.report_progress if wants_progress else None,
     )
 
 
-async def _finish_task(task: TaskHandle, options: CallOptions, connection: UpstreamConnection, _held: HeldCall) -> Any:
+async def _finish_task(
+    task: TaskHandle, timeouts: RelayTimeouts, connection: UpstreamConnection, _held: HeldCall
+) -> Any:
     """Drive a task to its end.  If that is cancelled, the task is cancelled."""
     caller, client = connection.caller, connection.client
     try:
-        return await caller.resume_task(task, client, timeout=options.timeout, answer_timeout=options.answer_timeout)
+        return await caller.resume_task(task, client, timeout=timeouts.timeout, answer_timeout=timeouts.answer_timeout)
     except anyio.get_cancelled_exc_class():
         with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True):
             await caller.cancel_task(task, client)

@@ -59,9 +59,9 @@ class UrlRequiredInRoundsError(CallError):
 
 
 @dataclass(frozen=True, slots=True)
-class CallOptions:
+class RelayTimeouts:
     """
-    The options of the calls of a relay.
+    The timeouts of the calls of a relay.
 
     Attributes:
         timeout: The maximum time of the upstream server, in seconds.
@@ -91,7 +91,7 @@ class UpstreamCaller(Caller):
         self,
         client: Any,
         spec: CallSpec,
-        options: CallOptions,
+        timeouts: RelayTimeouts,
         *,
         complete_urls: CompleteUrls,
         paused: UrlRequiredInRoundsError | None = None,
@@ -103,7 +103,7 @@ class UpstreamCaller(Caller):
         Args:
             client: The connection.
             spec: What is called.
-            options: The timeouts.
+            timeouts: The timeouts.
             complete_urls: What is done about required URL elicitations
                 (``-32042``).
             paused: What the call ended with for now, if it was sent before.
@@ -112,7 +112,7 @@ class UpstreamCaller(Caller):
         Raises:
             Exception: As `Caller.call_tool`; and what *complete_urls* raises.
         """
-        call, required = self._active_call(client, spec, options), None
+        call, required = self._active_call(client, spec, timeouts), None
         if paused is not None:
             call.history, required = paused.history, paused.required
         return await self._runner(call, spec, None, progress_callback, complete_urls=complete_urls).run(required)
@@ -130,7 +130,7 @@ class UpstreamCaller(Caller):
         return _OpenedUrls(self._elicitations.completions, pause).complete
 
     async def start(
-        self, client: Any, spec: CallSpec, options: CallOptions, progress_callback: ProgressCallback | None = None
+        self, client: Any, spec: CallSpec, timeouts: RelayTimeouts, progress_callback: ProgressCallback | None = None
     ) -> Any:
         """
         Make a call until it needs input.
@@ -142,7 +142,7 @@ class UpstreamCaller(Caller):
         Raises:
             Exception: As `Caller.call_tool`.
         """
-        call = self._active_call(client, spec, options)
+        call = self._active_call(client, spec, timeouts)
         return await _until_input(self._pausing_runner(call, spec, progress_callback).run())
 
     async def proceed(  # noqa: PLR0913 -- the parts of one call
@@ -150,7 +150,7 @@ class UpstreamCaller(Caller):
         client: Any,
         snapshot: CallSnapshot,
         answers: Mapping[str, Answer],
-        options: CallOptions,
+        timeouts: RelayTimeouts,
         *,
         before_send: Callable[[], None],
         progress_callback: ProgressCallback | None = None,
@@ -170,7 +170,7 @@ class UpstreamCaller(Caller):
         if not uses_multi_round_trip(unwrap_session(client)):
             raise ResumeError("protocol")
         spec = snapshot.call_spec
-        call = self._active_call(client, spec, options)
+        call = self._active_call(client, spec, timeouts)
         call.history = snapshot.history.fork()
         runner = self._pausing_runner(call, spec, progress_callback)
 
@@ -192,9 +192,9 @@ class UpstreamCaller(Caller):
         for call in self._elicitations.calls:
             call.timeouts.fail(error)
 
-    def _active_call(self, client: Any, spec: CallSpec, options: CallOptions) -> ActiveCall:
+    def _active_call(self, client: Any, spec: CallSpec, timeouts: RelayTimeouts) -> ActiveCall:
         limit = self._limits.max_questions
-        return ActiveCall(unwrap_session(client), spec.tool, options.start(), limit, user=self.user)
+        return ActiveCall(unwrap_session(client), spec.tool, timeouts.start(), limit, user=self.user)
 
     def _pausing_runner(
         self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None
