@@ -60,7 +60,7 @@ class Failed:
     error: Exception
 
 
-Outcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired | Failed
+RoundOutcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired | Failed
 """The outcome of one round."""
 
 
@@ -208,7 +208,7 @@ class CallRunner:
             before_send()
         return await self._run(given)
 
-    async def _run(self, given: RoundInput, outcome: Outcome | None = None) -> Any:
+    async def _run(self, given: RoundInput, outcome: RoundOutcome | None = None) -> Any:
         while True:
             outcome = outcome or await self._send_once(given)
             step = outcome if isinstance(outcome, Completed) else await self.next_input(outcome, given)
@@ -216,7 +216,7 @@ class CallRunner:
                 return step.result
             given, outcome = step, None
 
-    async def _send_once(self, given: RoundInput) -> Outcome:
+    async def _send_once(self, given: RoundInput) -> RoundOutcome:
         try:
             result = await self._send(given)
         except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
@@ -238,7 +238,7 @@ class CallRunner:
             raise TaskError("invalid", "only the call of a tool can become a task")
         return await self._finish_task(self._call, result)
 
-    async def next_input(self, outcome: Outcome, given: RoundInput) -> RoundInput | Completed:
+    async def next_input(self, outcome: RoundOutcome, given: RoundInput) -> RoundInput | Completed:
         """
         Decide whether the call is sent again, and with what.
 
@@ -330,7 +330,7 @@ class CallRunner:
             await anyio.sleep(pause)
 
 
-def _outcome_of_error(error: Exception, given: RoundInput) -> Outcome:
+def _outcome_of_error(error: Exception, given: RoundInput) -> RoundOutcome:
     if needs_tool_list(error):
         return ToolListRequired(error)
     return parse_url_required(error, given) or Failed(error)

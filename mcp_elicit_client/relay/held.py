@@ -21,7 +21,7 @@ import anyio.lowlevel
 
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Completion
-from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses
+from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
@@ -72,7 +72,7 @@ class HeldCall:
         self._number = 1
         self._leg: Leg | None = None
         self._responses = ""  # the digest of those that led to this leg
-        self._outcome: Outcome | None = None
+        self._outcome: CallOutcome | None = None
         self._changed: anyio.Event | None = None  # exists while requests wait for a change
         self._waiting = 0
         self._pauses = 0
@@ -117,7 +117,7 @@ class HeldCall:
         if self._progress is not None:
             await self._progress(progress, total, message)
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, outcome: CallOutcome) -> None:
         """End the call with *outcome*."""
         if self._outcome is None:
             self._outcome = outcome

@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
-from mcp_elicit_client.relay.legs import Outcome, Step, check_same_call
+from mcp_elicit_client.relay.legs import CallOutcome, Step, check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError
 from mcp_elicit_client.relay.stored import OUTCOME_TTL
 
@@ -57,7 +57,7 @@ class HeldCalls:
         """End all calls with *error*, and forget them.  Their tasks end with their group."""
         self._group = None
         for call in self._calls.values():
-            call.finish(Outcome(error=error))
+            call.finish(CallOutcome(error=error))
         self._calls.clear()
 
     async def start(
@@ -103,11 +103,11 @@ class HeldCalls:
                 try:
                     async with self._connections.lease(downstream) as connection:
                         connection.ask = call.ask
-                        call.finish(Outcome(await work(connection, call)))
+                        call.finish(CallOutcome(await work(connection, call)))
                 except Exception as error:  # noqa: BLE001 -- raised for the client, in its request
-                    call.finish(Outcome(error=error))
+                    call.finish(CallOutcome(error=error))
         finally:
-            call.finish(Outcome(error=RefusedError("ended")))
+            call.finish(CallOutcome(error=RefusedError("ended")))
             self._number_by_client[client] -= 1
             if not self._number_by_client[client]:
                 del self._number_by_client[client]

@@ -45,7 +45,7 @@ class Leg(NamedTuple):
     process: str = ""
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """
     The end of a call.
 
@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
         return self.result
 
 
-Step: TypeAlias = Leg | Outcome
+Step: TypeAlias = Leg | CallOutcome
 """What a call leads to: the client is asked, or the call has ended."""
 
 

@@ -15,7 +15,7 @@ from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnecti
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls
-from mcp_elicit_client.relay.legs import Leg, Outcome, Step, input_required
+from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import CallState, StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
@@ -90,7 +90,7 @@ class RoundCalls:
                 step = await held.respond(state.leg, responses, progress)
             else:
                 step = await self._continue(downstream, spec, state, responses, progress)
-        if isinstance(step, Outcome):
+        if isinstance(step, CallOutcome):
             return step.unwrap()
         state = CallState(step.call_id, step.number, step.process)
         return input_required(step, self._sealer.seal(state, downstream.caller, self._leg_ttl))
@@ -124,7 +124,7 @@ class RoundCalls:
         if isinstance(came, TaskHandle):
             finish = functools.partial(_finish_task, came, self._timeouts)
             return await self._held.start(downstream, spec, finish, progress)
-        return Outcome(came)
+        return CallOutcome(came)
 
     async def _continue(
         self,
@@ -148,7 +148,7 @@ class RoundCalls:
                 )
             if isinstance(came, TaskHandle | UrlRequiredInRoundsError):
                 step = await self._step_of(downstream, spec, came, progress)
-                return step.unwrap() if isinstance(step, Outcome) else step
+                return step.unwrap() if isinstance(step, CallOutcome) else step
             return came
 
         step = await self._stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)

@@ -22,7 +22,7 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
-from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_same_call, digest_of, read_responses
+from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, check_same_call, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import (
     ConnectionLostError,
     RefusedError,
@@ -177,7 +177,7 @@ class StoredCalls:
             ended = LegRecord(number, ends_at, responses, outcome=outcome)
             ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
             await self._store.replace(kept, ended, self._store.clock() + ttl)
-        return came if isinstance(came, Leg) else Outcome(came, failure)
+        return came if isinstance(came, Leg) else CallOutcome(came, failure)
 
     async def renew_leases(self) -> None:
         """Renew the leases of the calls whose answers this process is sending, for ever."""
@@ -274,6 +274,6 @@ def _to_step(outcome: StoredOutcome) -> Step:
         call_id, process = outcome.held
         return Leg(call_id, 1, {}, process)
     if outcome.error is not None:
-        return Outcome(error=sdk_error(**outcome.error))
+        return CallOutcome(error=sdk_error(**outcome.error))
     names = {"tool": "CallToolResult", "prompt": "GetPromptResult", "resource": "ReadResourceResult"}
-    return Outcome(getattr(mcp.types, names[outcome.call_spec.kind]).model_validate_json(outcome.result or ""))
+    return CallOutcome(getattr(mcp.types, names[outcome.call_spec.kind]).model_validate_json(outcome.result or ""))

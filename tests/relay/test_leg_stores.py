@@ -24,7 +24,7 @@ from mcp_elicit_client.relay.leg_stores import (
     MemoryLegs,
     StoredOutcome,
 )
-from mcp_elicit_client.relay.legs import Outcome
+from mcp_elicit_client.relay.legs import CallOutcome
 from mcp_elicit_client.relay.state import CallState
 from mcp_elicit_client.relay.stored import StoredCalls
 from tests.support.inboxes import Clock
@@ -173,8 +173,8 @@ async def test_a_result_that_cannot_be_written_as_json_is_not_obtained_again_by_
     ]
 
     first, again = steps
-    assert isinstance(first, Outcome)
+    assert isinstance(first, CallOutcome)
     assert first.error is None
-    assert isinstance(again, Outcome)
+    assert isinstance(again, CallOutcome)
     assert again.error is not None
     assert times == 1
