@@ -12,7 +12,7 @@ from mcp_elicit_client.core.request import Server, with_completion
 from mcp_elicit_client.dispatch import normalize_handler, options_for
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.handlers.acp import wire
-from mcp_elicit_client.handlers.acp.connection import MessageTap, require_package
+from mcp_elicit_client.handlers.acp.connection import ConnectionTap, require_package
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
@@ -116,7 +116,7 @@ class _AgentRequests:
 
     def attach(self, connection: object) -> None:
         """Handle the messages of *connection*."""
-        self._tap = MessageTap(connection, received=self._on_received, sent=self._on_sent)
+        self._tap = ConnectionTap(connection, received=self._on_received, sent=self._on_sent)
 
     def _on_sent(self, message: wire.Message) -> None:
         match message.get("method"):

@@ -1,5 +1,5 @@
 """
-`MessageTap`: the messages of a connection of ``agent-client-protocol``, as they are on the wire.
+`ConnectionTap`: the messages of a connection of ``agent-client-protocol``, as they are on the wire.
 
 The models of that package change what passes through them: they rewrite URLs,
 drop keywords, and let ``_meta`` replace the message.  The tap is a transport
@@ -40,7 +40,7 @@ def require_package(what: str) -> None:
         raise MissingExtraError("acp", what) from error
 
 
-class MessageTap:
+class ConnectionTap:
     """
     Passes the messages of a connection on, except for those that this package handles.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_elicit_client.handlers.acp import wire
-from mcp_elicit_client.handlers.acp.connection import MessageTap, require_package
+from mcp_elicit_client.handlers.acp.connection import ConnectionTap, require_package
 from mcp_elicit_client.typing import Action, Mode, UrlRequest
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class EditorConnection:
     def __init__(self, connection: AgentSideConnection | Client) -> None:
         self._modes: frozenset[Mode] = frozenset()
         self._open: dict[str, set[anyio.CancelScope]] = {}
-        self._tap = MessageTap(connection, received=self._on_received)
+        self._tap = ConnectionTap(connection, received=self._on_received)
 
     @property
     def modes(self) -> frozenset[Mode]:
