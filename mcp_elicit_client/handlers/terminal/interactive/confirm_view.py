@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mcp_elicit_client.core.form import BooleanField
 from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, host_text, server_text
-from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
+from mcp_elicit_client.handlers.terminal.interactive.view import App, KeyAction, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import describe_field
@@ -32,19 +32,19 @@ class ConfirmView(View):
         self.field: BooleanField | None = fields[0] if fields and isinstance(fields[0], BooleanField) else None
         self.warned = self.warned or (self.field is not None and self.field.sensitive)
 
-    def actions(self) -> Sequence[Action]:
+    def actions(self) -> Sequence[KeyAction]:
         text, catalog = self.catalog.text, self.catalog
-        yes = Action("yes", text(messages.YES_KEY), yes_keys(catalog)[0], yes_keys(catalog), "", True, self.warned)
+        yes = KeyAction("yes", text(messages.YES_KEY), yes_keys(catalog)[0], yes_keys(catalog), "", True, self.warned)
         decline, *others = self.leaving_actions()
         if self.field is None:
             letters = no_keys(catalog) + decline.letters
-            return [yes, Action("decline", text(messages.NO_KEY), no_keys(catalog)[0], letters, "", True), *others]
-        no = Action("no", text(messages.NO_KEY), no_keys(catalog)[0], no_keys(catalog), "", True, self.warned)
+            return [yes, KeyAction("decline", text(messages.NO_KEY), no_keys(catalog)[0], letters, "", True), *others]
+        no = KeyAction("no", text(messages.NO_KEY), no_keys(catalog)[0], no_keys(catalog), "", True, self.warned)
         keys = [yes, no, decline, *others]
         if not self.field.required:
             letter = next(each for each in "xqk" if each not in yes_keys(catalog) + no_keys(catalog))
             skip = text(messages.NO_ANSWER_KEY)
-            keys.insert(2, Action("skip", skip, letter, letter + letter.upper(), "", True, self.warned))
+            keys.insert(2, KeyAction("skip", skip, letter, letter + letter.upper(), "", True, self.warned))
         return keys
 
     @property

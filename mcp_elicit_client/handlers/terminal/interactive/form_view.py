@@ -19,7 +19,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, h
 from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView, label_width, values_of
 from mcp_elicit_client.handlers.terminal.interactive.select_control import BooleanControl, SelectControl
 from mcp_elicit_client.handlers.terminal.interactive.text_control import TextControl
-from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
+from mcp_elicit_client.handlers.terminal.interactive.view import App, KeyAction, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import is_yes_or_no
@@ -101,15 +101,17 @@ class FormView(View):
 
     # --- Actions and keys
 
-    def actions(self) -> Sequence[Action]:
+    def actions(self) -> Sequence[KeyAction]:
         text = self.catalog.text
         style = "class:pressed" if self.control is None else "class:button"
         decline, *others = self.leaving_actions()
         # Beside four other keys there is no room for the one that blocks: it stands in the details.
         others = [replace(each, listed=each.name != "block" or self.details) for each in others]
-        refusals = [Action("decline", decline.label, "F3", meaning="decline"), *others]
-        following = [Action("next", text(messages.KEY_NEXT), text(messages.ENTER))] if self.control is not None else []
-        review = Action("send", text(messages.REVIEW), "Ctrl+S", meaning="send", style=style)
+        refusals = [KeyAction("decline", decline.label, "F3", meaning="decline"), *others]
+        following = (
+            [KeyAction("next", text(messages.KEY_NEXT), text(messages.ENTER))] if self.control is not None else []
+        )
+        review = KeyAction("send", text(messages.REVIEW), "Ctrl+S", meaning="send", style=style)
         return [*following, review, *refusals, self.details_action()]
 
     def activate(self, name: str) -> None:

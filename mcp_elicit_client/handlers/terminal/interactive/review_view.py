@@ -20,7 +20,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     server_text,
     value_room,
 )
-from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
+from mcp_elicit_client.handlers.terminal.interactive.view import App, KeyAction, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value, server_name
@@ -92,22 +92,22 @@ class ReviewView(View):
     def warnings(self) -> Iterable[RequestWarning]:
         return [*super().warnings(), *(each for each in self._found if not each.is_note)]
 
-    def actions(self) -> Sequence[Action]:
+    def actions(self) -> Sequence[KeyAction]:
         text = self.catalog.text
-        back = Action("back", text(messages.BACK), "←", meaning="left")
+        back = KeyAction("back", text(messages.BACK), "←", meaning="left")
         refusals = self.leaving_actions()
         if self.row is not None:
-            return [Action("edit", text(messages.CHANGE), text(messages.ENTER), meaning="enter"), back, *refusals]
+            return [KeyAction("edit", text(messages.CHANGE), text(messages.ENTER), meaning="enter"), back, *refusals]
         if self.warned or must_confirm(self._found):
             taken = yes_keys(self.catalog) + no_keys(self.catalog) + refusals[0].letters
             letter = next(each for each in "swa" if each not in taken)
             letters, label = letter + letter.upper(), text(messages.SEND_WITH_WARNINGS)
-            send = Action("send", label, letter, letters, "send", guarded=True, careful=True)
+            send = KeyAction("send", label, letter, letters, "send", guarded=True, careful=True)
             return [refusals[0], back, send, *refusals[1:]]
         if self.viewport.has_unseen_lines:
-            more = Action("more", text(messages.KEY_SCROLL), text(messages.ENTER), meaning="enter")
-            return [more, Action("send", text(messages.SEND), "Ctrl+S", "", "send", guarded=True), back, *refusals]
-        send = Action(
+            more = KeyAction("more", text(messages.KEY_SCROLL), text(messages.ENTER), meaning="enter")
+            return [more, KeyAction("send", text(messages.SEND), "Ctrl+S", "", "send", guarded=True), back, *refusals]
+        send = KeyAction(
             "send", text(messages.SEND), text(messages.ENTER), "", "enter", guarded=True, style="class:pressed"
         )
         return [send, back, *refusals]

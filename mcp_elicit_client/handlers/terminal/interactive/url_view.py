@@ -12,7 +12,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     Line,
     host_text,
 )
-from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
+from mcp_elicit_client.handlers.terminal.interactive.view import App, KeyAction, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.descriptions import title_line
 from mcp_elicit_client.presentation.url_prompts import UrlChoice, UrlPrompt
@@ -40,15 +40,15 @@ class UrlView(View):
         self.notes = notes
         self.code = code
 
-    def actions(self) -> Sequence[Action]:
+    def actions(self) -> Sequence[KeyAction]:
         domain = self.request.target.registrable_domain
-        choices: list[Action] = []
+        choices: list[KeyAction] = []
         for name in self.prompt.choices:
             if name in _LETTERS:
                 letter = _LETTERS[name]
                 label = self.catalog.text(messages.URL_CHOICES[name], domain=domain)
                 careful = self.warned and name in ("open", "reopen")
-                choices.append(Action(name, label, letter, letter + letter.upper(), "", True, careful))
+                choices.append(KeyAction(name, label, letter, letter + letter.upper(), "", True, careful))
         decline, *others = self.leaving_actions()
         if self.prompt.default == "decline":
             return [decline, *choices, *others]

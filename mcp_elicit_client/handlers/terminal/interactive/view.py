@@ -47,7 +47,7 @@ _SMALL = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class KeyAction:
     """
     Something that a key does.
 
@@ -204,7 +204,7 @@ class View(ABC):
         """Return the part that scrolls."""
 
     @abstractmethod
-    def actions(self) -> Sequence[Action]:
+    def actions(self) -> Sequence[KeyAction]:
         """Return the actions, in the order in which to show them."""
 
     @abstractmethod
@@ -248,22 +248,22 @@ class View(ABC):
 
     # --- Actions that several views have
 
-    def leaving_actions(self) -> list[Action]:
+    def leaving_actions(self) -> list[KeyAction]:
         """Return the actions to decline, to block the server if that is offered, and to cancel."""
         text = self.catalog.text
         taken = yes_keys(self.catalog) + no_keys(self.catalog)
         letter = next(each for each in "drz" if each not in taken)
         block = text(messages.BLOCK, server=server_name(self.request.server))
-        blocking = [Action("block", block, "F4", meaning="block")] if self.request.can_block else []
+        blocking = [KeyAction("block", block, "F4", meaning="block")] if self.request.can_block else []
         return [
-            Action("decline", text(messages.DECLINE), letter, letters=letter + letter.upper(), guarded=True),
+            KeyAction("decline", text(messages.DECLINE), letter, letters=letter + letter.upper(), guarded=True),
             *blocking,
-            Action("cancel", text(messages.CANCEL), "Esc", meaning="escape"),
+            KeyAction("cancel", text(messages.CANCEL), "Esc", meaning="escape"),
         ]
 
-    def details_action(self) -> Action:
+    def details_action(self) -> KeyAction:
         """Return the action that shows details."""
-        return Action("details", self.catalog.text(messages.KEY_DETAILS), "F1", meaning="details")
+        return KeyAction("details", self.catalog.text(messages.KEY_DETAILS), "F1", meaning="details")
 
     def leave(self, name: str) -> None:
         """Decline, block or cancel; ask before, if something was typed or if the server would be blocked."""
@@ -326,14 +326,14 @@ class View(ABC):
             self._restart_quiet()
             self.handle_key(key, data)
 
-    def _action_for(self, key: str, data: str) -> Action | None:
+    def _action_for(self, key: str, data: str) -> KeyAction | None:
         is_letter = key == "char" and bool(data)
         for action in self.actions():
             if (action.meaning and action.meaning == key) or (is_letter and data in action.letters):
                 return action
         return None
 
-    def _choose(self, action: Action) -> None:
+    def _choose(self, action: KeyAction) -> None:
         if action.guarded and not self.ready:
             self._too_early(action.key)
         elif action.name in ("decline", "block", "cancel"):
@@ -463,7 +463,7 @@ class View(ABC):
             pieces.append(expiry)
         return [*lines, *flow(pieces, width)]
 
-    def _key(self, action: Action) -> Line:
+    def _key(self, action: KeyAction) -> Line:
         if action.name == self.selected:
             return [("class:focus", "> "), ("class:pressed", f"{action.key} {action.label}")]
         return [("class:key", action.key), ("class:button", " "), (action.style, action.label)]
