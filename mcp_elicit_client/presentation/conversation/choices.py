@@ -10,9 +10,9 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 
 
-class Choice(NamedTuple):
+class WordChoice(NamedTuple):
     """
-    A choice.
+    One of the answers to a question that is answered with a word.
 
     Attributes:
         id: Its name in English.
@@ -34,15 +34,15 @@ class ChoiceMaker(NamedTuple):
     server: str
     domain: str = ""
 
-    def make(self, *names: str) -> list[Choice]:
+    def make(self, *names: str) -> list[WordChoice]:
         """Return the choices *names*; those that need other words have them after a colon: ``decline:no``."""
         return [self._one(*name.partition(":")[::2]) for name in names]
 
-    def _one(self, name: str, shown: str) -> Choice:
+    def _one(self, name: str, shown: str) -> WordChoice:
         text = self.catalog.text
         label = text(messages.CHOICE_LABELS[shown or name], server=self.server, domain=self.domain)
         word = text(messages.CHOICE_WORDS[shown or name])
-        return Choice(name, word, label, tuple(self._aliases(name, shown)))
+        return WordChoice(name, word, label, tuple(self._aliases(name, shown)))
 
     def _aliases(self, name: str, shown: str) -> Iterator[str]:
         yield name
@@ -56,7 +56,7 @@ class ChoiceMaker(NamedTuple):
                 yield from no_keys(self.catalog)
 
 
-def find_choice(typed: str, choices: Sequence[Choice]) -> str | None:
+def find_choice(typed: str, choices: Sequence[WordChoice]) -> str | None:
     """
     Return the ID of the choice that *typed* means; None if it means none, or several.
 

@@ -11,7 +11,7 @@ from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
-from mcp_elicit_client.presentation.conversation.choices import Choice, ChoiceMaker
+from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice
 from mcp_elicit_client.presentation.conversation.progress import FormProgress
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion
 from mcp_elicit_client.presentation.conversation.saved import inputs_to_json
@@ -81,11 +81,11 @@ class FormTurns:
         return self._progress.at > 0 or self._progress.is_editing
 
     @property
-    def yes_and_no(self) -> list[Choice]:
+    def yes_and_no(self) -> list[WordChoice]:
         """The choices of a boolean field."""
         return self._make.make("yes", "no")
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[WordChoice]:
         """Return what can be typed without a slash."""
         refusing = refusals(self._request)
         remember = ["remember"] if self.offers_to_remember else []

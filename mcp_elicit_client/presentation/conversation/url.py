@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.conversation.choices import Choice, ChoiceMaker, find_choice
+from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice, find_choice
 from mcp_elicit_client.presentation.conversation.introduction import introduction
 from mcp_elicit_client.presentation.conversation.turns import Button, Effect, HostText, Link, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import server_name
@@ -242,7 +242,7 @@ class UrlConversation:
             return text(messages.PRESS_CONFIRM, button=text(messages.CHOICE_LABELS["confirm"]))
         return "" if self._prompt.step == "waiting" else self._catalog.text(messages.PRESS_OPTION)
 
-    def _choices(self) -> list[Choice]:
+    def _choices(self) -> list[WordChoice]:
         if self._unconfirmed is None:
             return self._make.make(*self._prompt.choices)
         return self._make.make("confirm", "back", *refusals(self.request))
