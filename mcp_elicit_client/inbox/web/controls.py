@@ -83,9 +83,9 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
+class HtmlControl:
     """
-    The control for one field.
+    The control for one field on a page.
 
     Controls are numbered, so that no text of the server is a name, an ID or
     an attribute that browsers act upon.
@@ -151,7 +151,7 @@ class Control:
 
 def make_controls(
     form: Form, catalog: MessageCatalog, filled: FormData | None = None, errors: Sequence[FieldError] = ()
-) -> tuple[Control, ...]:
+) -> tuple[HtmlControl, ...]:
     """
     Return a control for each field of *form*.
 
@@ -229,7 +229,7 @@ def _zone_name(name: str) -> str:
 
 def _control(
     name: str, field: Field, catalog: MessageCatalog, filled: FormData | None, errors: Sequence[FieldError]
-) -> Control:
+) -> HtmlControl:
     about = describe_field(field, catalog)
     options = _options(field, catalog, None if filled is None else filled.get(name, ()))
     kind = _kind(field, about, len(field.choices) if isinstance(field, ChoiceField | MultiChoiceField) else 0)
@@ -238,7 +238,7 @@ def _control(
     if kind == "moment":
         text, zone = _split_moment(text)
         zones = _time_zones(zone or "".join((filled or {}).get(_zone_name(name), ())[:1]))
-    return Control(
+    return HtmlControl(
         id=name,
         kind=kind,
         about=about,
