@@ -26,7 +26,7 @@ from telegram.ext import Application, ExtBot, MessageHandler, filters
 from telegram.request import HTTPXRequest
 
 from mcp_elicit_client.handlers import telegram
-from mcp_elicit_client.handlers.chat import ChatError, ChatMessage, Paragraph, delivery
+from mcp_elicit_client.handlers.chat import ChatError, ChatMessage, Paragraph, message_sender
 from mcp_elicit_client.handlers.telegram import TelegramHandler
 from tests.support.telegram_api import TOKEN, FakeTelegram, Shown
 
@@ -311,7 +311,7 @@ async def test_a_press_that_telegram_calls_too_old_counts(bot: Bot) -> None:
 
 
 async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "_MAX_PAUSE", 0.01)
+    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
     bot.api.limited = 2
     await bot.asks(form({"a": {"type": "boolean"}}))
     bot.api.limited = 1
@@ -321,7 +321,7 @@ async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, monkeypatch: pytest.M
 
 
 async def test_a_rate_limit_without_end_is_a_cancel(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "_MAX_PAUSE", 0.01)
+    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
     bot.api.limited = 1_000
     answer = await bot.ask(form())
 
@@ -422,7 +422,7 @@ async def test_buttons_remain_if_a_part_of_the_review_cannot_be_sent(bot: Bot, m
     await bot.press("Use this value")
     shown = await bot.press("Use this value")
     with monkeypatch.context() as patch:
-        patch.setattr(bot.ask._delivery.platform, "send", refuse)
+        patch.setattr(bot.ask._sender.platform, "send", refuse)
         note = await bot.api.press(ANN, shown, shown.data("Yes"))
     assert note == "The next message could not be sent. Try again."
 
@@ -756,7 +756,7 @@ async def test_an_answer_counts_even_if_its_outcome_cannot_be_shown(bot: Bot, mo
         raise RuntimeError("the client was shut down")
 
     shown = await bot.asks(form({"sure": {"type": "boolean", "title": "Sure"}}))
-    monkeypatch.setattr(bot.ask._delivery.platform, "edit", fail)
+    monkeypatch.setattr(bot.ask._sender.platform, "edit", fail)
     await bot.api.press(ANN, shown, shown.data("Yes"))
 
     assert (await bot.answer()).content == {"sure": True}
@@ -809,7 +809,7 @@ async def test_a_message_that_was_sent_before_a_question_was_shown_does_not_answ
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await bot.asks(form({"name": {"type": "string", "title": "Name"}, "town": {"type": "string", "title": "Town"}}))
-    platform = bot.ask._delivery.platform
+    platform = bot.ask._sender.platform
     send, is_sending, goes_on = platform.send, anyio.Event(), anyio.Event()
 
     async def send_later(*arguments: Any) -> str:

@@ -19,8 +19,8 @@ from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import normalize_handler
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
-from mcp_elicit_client.handlers.chat.delivery import Delivery
 from mcp_elicit_client.handlers.chat.dialogs import make_dialog, read_dialog, reason_not_shown
+from mcp_elicit_client.handlers.chat.message_sender import MessageSender
 from mcp_elicit_client.handlers.chat.platform import (
     ChatError,
     ChatMessage,
@@ -114,7 +114,7 @@ class ChatHandler:
         check_type("catalog", catalog, MessageCatalog)
         self._inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
         self._limits = platform.limits
-        self._delivery = Delivery(platform)
+        self._sender = MessageSender(platform)
         self._default_user = check_user(default_user)
         self._fallback = None if fallback is None else normalize_handler(fallback)
         self._catalog = catalog
@@ -188,7 +188,7 @@ class ChatHandler:
             return
         await self._inbox.record(owner, notice)
         for message in self._rendering.notice(notice):
-            await self._delivery.inform(owner, message)
+            await self._sender.inform(owner, message)
 
     # --- The user answers
 
@@ -297,7 +297,7 @@ class ChatHandler:
         session = await self._read(person, entry_id)
         if session.entry.state == "pending":
             return session
-        await self._delivery.edit(person, message_id or session.message_id, self._rendering.outcome(session.entry))
+        await self._sender.edit(person, message_id or session.message_id, self._rendering.outcome(session.entry))
         return Reaction(self._rendering.closed_text(session.entry))
 
     def _is_before(self, message_id: str, shown_id: str) -> bool:  # noqa: ARG002 -- for adapters
@@ -369,7 +369,7 @@ class ChatHandler:
             return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)), is_below=is_below)
         if entry_id not in self._asking:  # otherwise the task that asks does this
             done = session.entry.model_copy(update={"state": "answered", "action": answer.action})
-            await self._delivery.edit(person, session.message_id, self._rendering.outcome(done))
+            await self._sender.edit(person, session.message_id, self._rendering.outcome(done))
         return Reaction()
 
     async def _show(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> None:
@@ -385,14 +385,14 @@ class ChatHandler:
         before = session.message_id
         rendered = self._rendering.message(turn, session.entry)
         is_below = is_below or len(rendered) > 1
-        session.replace_messages(await self._delivery.show(person, "" if is_below else before, rendered))
+        session.replace_messages(await self._sender.show(person, "" if is_below else before, rendered))
         if session.entry.id in self._asking:  # which forgets it
             self._shown[session.entry.id] = session.message_id
         session.is_shown = True
         await self._sessions.save(person, session)
         if is_below:
             continued = self._rendering.sentence(session.request, self._catalog.text(messages.CONTINUED))
-            await self._delivery.edit(person, before, continued)
+            await self._sender.edit(person, before, continued)
 
     async def _await_completion(self, request: Request, owner: str, entry_id: str) -> None:
         """Answer a URL when the server reports completion, if the user agreed to open it."""
@@ -419,7 +419,7 @@ class ChatHandler:
         if owner is not None:
             text = self._catalog.text(messages.CANNOT_SHOW, server=server_name(request.server))
             message = ChatMessage(text, (Paragraph("text", self._limits.escape(text)),))
-            await self._delivery.inform(owner, message)
+            await self._sender.inform(owner, message)
         return Answer.cancel(by="unattended", reason=reason)
 
     async def _close(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
@@ -440,7 +440,7 @@ class ChatHandler:
         except InboxError as error:
             _logger.debug("A request that is closed could not be read: %s", error)
             return
-        await self._delivery.edit(owner, message_id, outcome)
+        await self._sender.edit(owner, message_id, outcome)
 
     async def _forget(self, owner: str, entry_id: str) -> None:
         try:

@@ -89,7 +89,7 @@ class SlackHandler(ChatHandler):
         text = reaction.note or " ".join((reaction.errors or {}).values())
         if text:  # the dialog that would have shown it is closed; errors may quote the server
             for message in self._rendering.split(sent["title"]["text"], [Paragraph("text", text)]):
-                await self._delivery.inform(person, message)
+                await self._sender.inform(person, message)
 
 
 class _Slack:

@@ -1,4 +1,4 @@
-"""`Delivery`: sends the messages of one chat, again if the chat says so."""
+"""`MessageSender`: sends the messages of one chat, again if the chat says so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class MessageSender:
     """
     Sends messages.
 
