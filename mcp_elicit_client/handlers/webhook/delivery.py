@@ -52,7 +52,7 @@ class _RetryableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class WebhookReply:
     """The reply of a webhook, not verified yet."""
 
     body: bytes
@@ -160,7 +160,7 @@ async def deliver(  # noqa: PLR0913 -- the message, and how often it is sent, by
     attempts: int,
     deadline: float,
     pause: Callable[[int], float] = pause_before,
-) -> Reply | None:
+) -> WebhookReply | None:
     """
     Send *body* until there is a reply.
 
@@ -195,7 +195,7 @@ async def deliver(  # noqa: PLR0913 -- the message, and how often it is sent, by
         await anyio.sleep(wait)
 
 
-async def _post(client: httpx.AsyncClient, url: str, body: bytes, signed: Mapping[str, str]) -> Reply | None:
+async def _post(client: httpx.AsyncClient, url: str, body: bytes, signed: Mapping[str, str]) -> WebhookReply | None:
     headers = {**_HEADERS, **signed, "idempotency-key": f'"{signed["webhook-id"]}"'}
     try:
         async with client.stream(
@@ -209,7 +209,7 @@ async def _post(client: httpx.AsyncClient, url: str, body: bytes, signed: Mappin
         raise UndeliveredError("the request could not be sent to the webhook") from None
 
 
-async def _read_response(response: httpx.Response) -> Reply | None:
+async def _read_response(response: httpx.Response) -> WebhookReply | None:
     status = response.status_code
     if status in _OVERLOADED:
         raise _RetryableError(
@@ -235,4 +235,4 @@ async def _read_response(response: httpx.Response) -> Reply | None:
                 body.clear()
     if scope.cancel_called:
         raise UndeliveredError(f"the webhook's reply is longer than {MAX_REPLY} bytes")
-    return Reply(bytes(body), response.headers)
+    return WebhookReply(bytes(body), response.headers)
