@@ -21,7 +21,7 @@ from mcp_elicit_client.core.form import (
 )
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, SecretLocation
 from mcp_elicit_client.core.secrets.patterns import pattern
-from mcp_elicit_client.core.secrets.rules import Rule, load_rules
+from mcp_elicit_client.core.secrets.rules import SecretRule, load_rules
 from mcp_elicit_client.core.secrets.tokens import UNKNOWN, sign_of, signs_of
 
 _SIGHT = 24
@@ -211,7 +211,7 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: b
     return None
 
 
-def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
+def _named(rules: Iterable[SecretRule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
     """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
     if not signs:  # most fields have no description
         return

@@ -13,7 +13,7 @@ from mcp_elicit_client.core.secrets.tables import RuleRow, rule_table, words
 from mcp_elicit_client.core.secrets.tokens import NUMBER, UNKNOWN, load_lexicon
 
 
-class Rule(NamedTuple):
+class SecretRule(NamedTuple):
     """A way to ask for a secret."""
 
     kind: SecretKind
@@ -35,8 +35,8 @@ class Rules(NamedTuple):
 
     trigger: re.Pattern[str]
     triggers: frozenset[str]
-    labels: tuple[Rule, ...]
-    sentences: tuple[Rule, ...]
+    labels: tuple[SecretRule, ...]
+    sentences: tuple[SecretRule, ...]
     short_labels: tuple[ShortLabel, ...]
     contexts: Mapping[str, re.Pattern[str]]
     examples: re.Pattern[str]
@@ -76,8 +76,8 @@ def load_rules() -> Rules:
     )
 
 
-def _rule(row: RuleRow) -> Rule:
-    return Rule(row.kind, _pattern(row.signs), _any_sign(row.unless))
+def _rule(row: RuleRow) -> SecretRule:
+    return SecretRule(row.kind, _pattern(row.signs), _any_sign(row.unless))
 
 
 def _any_sign(names: str) -> re.Pattern[str] | None:
