@@ -81,7 +81,7 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """
     One line, not verified yet.
 
@@ -132,7 +132,7 @@ class Keys:
         mac.update(previous.encode() + body)
         return mac.hexdigest()
 
-    def authenticates(self, line: Line, previous: str) -> bool:
+    def authenticates(self, line: LogLine, previous: str) -> bool:
         """Return True if *line* was written with this key, after the line with the MAC *previous*."""
         return hmac.compare_digest(self.mac(previous, line.body).encode(), line.mac.encode())
 
@@ -164,7 +164,7 @@ def _derive(key: bytes, use: bytes) -> hmac.HMAC:
     return hmac.new(hmac.digest(key, use, "sha256"), digestmod="sha256")
 
 
-def read_line(data: bytes) -> Line | None:
+def read_line(data: bytes) -> LogLine | None:
     """Read one line, without its line break; None if it is not a line of an audit log."""
     found = _LINE.fullmatch(data)
     if found is None:
@@ -175,7 +175,7 @@ def read_line(data: bytes) -> Line | None:
         return None
     if not isinstance(event, dict) or type(event.get("seq")) is not int or event.get("mac") != found[2].decode():
         return None
-    return Line(found[1], found[2].decode(), event)
+    return LogLine(found[1], found[2].decode(), event)
 
 
 def follow_chain(keys: Keys, last: Checkpoint, tail: bytes) -> tuple[Checkpoint, int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
-from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Keys, Line, read_line
+from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Keys, LogLine, read_line
 from mcp_elicit_client.audit.files import files_of, head_path, key_path, lock, open_to_verify, read_key
 from mcp_elicit_client.exceptions import AuditError
 
@@ -220,7 +220,7 @@ class ChainVerifier:
         self._keys = keys
         self._macs = {BEGINNING.sequence: BEGINNING.mac}
         self._watched = frozenset(watched)
-        self._above: Line | None = None
+        self._above: LogLine | None = None
         self._reached = 0
         self._malformed: list[tuple[str, int, int]] = []
 
@@ -267,14 +267,14 @@ class ChainVerifier:
         else:
             self.more += 1
 
-    def _is_authentic(self, line: Line) -> bool:
+    def _is_authentic(self, line: LogLine) -> bool:
         if line.previous is not None:
             return self._keys.authenticates(line, line.previous)
         return any(
             self._keys.authenticates(line, above) for above in {self.last.mac, self._above.mac if self._above else ""}
         )
 
-    def _feed_authentic(self, line: Line, file: str, number: int) -> None:
+    def _feed_authentic(self, line: LogLine, file: str, number: int) -> None:
         self._report_found(line, file, number)
         if not self.events and not self._reached:
             self._macs[line.sequence - 1] = line.previous or ""
@@ -294,7 +294,7 @@ class ChainVerifier:
         if line.sequence in self._watched:
             self._macs[line.sequence] = line.mac
 
-    def _report_found(self, line: Line, file: str, number: int) -> None:
+    def _report_found(self, line: LogLine, file: str, number: int) -> None:
         """Report what the writer of *line* found, and the malformed lines before it."""
         found = line.event.get("found", {})
         torn = found.get("torn", 0)
@@ -318,7 +318,7 @@ class ChainVerifier:
         elif "log" in found:
             self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)
 
-    def _feed_other(self, line: Line, file: str, number: int) -> None:
+    def _feed_other(self, line: LogLine, file: str, number: int) -> None:
         self._report_malformed(0)
         if line.previous is None and self._above is None:
             self.report("missing_start", "The beginning of the file is missing.", file, number)
