@@ -161,7 +161,7 @@ StoredAnswersFor: TypeAlias = Callable[[Request], StoredAnswers]
 """Returns what answers a request in place of the host application's handlers."""
 
 
-class Ask(Protocol):
+class AskParams(Protocol):
     """Answers the params of one request of a call."""
 
     def __call__(self, params: Any, *, stored: StoredAnswersFor | None = None, **details: Any) -> Awaitable[Answer]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
+from mcp_elicit_client.calls.active_call import ActiveCall, AskParams, StoredAnswersFor
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.dispatch import MAX_BATCH
@@ -72,7 +72,7 @@ def _with_origin(params: Any, result: Any) -> Any:
 
 
 async def answer_elicitations(
-    ask: Ask,
+    ask: AskParams,
     requests: Mapping[str, Any],
     stored: Callable[[str], StoredAnswersFor] | None = None,
 ) -> dict[str, Answer]:

@@ -16,7 +16,7 @@ import anyio
 from typing_extensions import assert_never
 
 from mcp_elicit_client._arguments import check_int
-from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
+from mcp_elicit_client.calls.active_call import ActiveCall, AskParams, StoredAnswersFor
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting, is_closed
 from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
@@ -71,7 +71,7 @@ or what the host application gets in its place.
 """
 
 
-CompleteUrls: TypeAlias = Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]]
+CompleteUrls: TypeAlias = Callable[[ActiveCall, AskParams, UrlRequired], Awaitable[None]]
 """Returns when the URL elicitations that the server requires are complete: see `url_elicitations.complete_urls`."""
 
 
@@ -143,7 +143,7 @@ class CallRunner:
         self._pause = _FIRST_PAUSE
 
     @property
-    def _ask(self) -> Ask:
+    def _ask(self) -> AskParams:
         return functools.partial(self._elicitations.on_input_required, self._call)
 
     async def run(self, required: UrlRequired | None = None) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_elicit_client._concurrency import Waker
-from mcp_elicit_client.calls.active_call import ActiveCall, Ask
+from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
 from mcp_elicit_client.calls.methods import RoundInput
 from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
@@ -71,7 +71,7 @@ def parse_url_required(error: Exception, given: RoundInput) -> UrlRequired | Non
     return UrlRequired(tuple(by_url.values()), error, given)
 
 
-async def complete_urls(call: ActiveCall, ask: Ask, required: UrlRequired) -> None:
+async def complete_urls(call: ActiveCall, ask: AskParams, required: UrlRequired) -> None:
     """
     Ask the user to open each URL.  Return when all elicitations are complete.
 

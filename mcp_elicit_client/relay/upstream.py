@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.active_call import ActiveCall, Ask, CallHistory, CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall, AskParams, CallHistory, CallTimeouts
 from mcp_elicit_client.calls.caller import Caller
 from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
@@ -204,7 +204,7 @@ class UpstreamCaller(Caller):
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
 
 
-async def _refuse_urls(call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
+async def _refuse_urls(call: ActiveCall, _ask: AskParams, required: UrlRequired) -> None:
     raise UrlRequiredInRoundsError(required, call.history) from required.error
 
 
@@ -224,7 +224,7 @@ class _OpenedUrls:
         self._pause = pause
         self._opened: set[str] = set()
 
-    async def complete(self, call: ActiveCall, ask: Ask, required: UrlRequired) -> None:
+    async def complete(self, call: ActiveCall, ask: AskParams, required: UrlRequired) -> None:
         """Return when the elicitations are complete, as `complete_urls` does."""
         by_url = {str(each.get("url")): each.get("elicitationId") for each in required.elicitations}
         ids = [each for each in by_url.values() if isinstance(each, str)]
@@ -250,7 +250,7 @@ def forwarding_urls(forward: ForwardUrls) -> CompleteUrls:
     return functools.partial(_forward_urls, forward)
 
 
-async def _forward_urls(forward: ForwardUrls, _call: ActiveCall, ask: Ask, required: UrlRequired) -> None:
+async def _forward_urls(forward: ForwardUrls, _call: ActiveCall, ask: AskParams, required: UrlRequired) -> None:
     """Raise the error for the client, unless a policy or a limit refuses one of the URLs."""
     shown = []
     for number, params in enumerate(required.elicitations, 1):
