@@ -151,7 +151,7 @@ class ShapeRow(_Row):
     shape: str
 
 
-class Keys(_Row):
+class KeyTable(_Row):
     """Keys that are recognized by themselves, in ``keys.json``."""
 
     beginnings: tuple[KeyRow, ...]
@@ -197,9 +197,9 @@ def rule_table() -> RuleTable:
 
 
 @cache
-def keys() -> Keys:
+def keys() -> KeyTable:
     """Return the keys that are recognized by themselves."""
-    return Keys.model_validate(_load("keys.json"))
+    return KeyTable.model_validate(_load("keys.json"))
 
 
 @cache

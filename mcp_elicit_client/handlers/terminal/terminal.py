@@ -107,7 +107,7 @@ def _find_posix_console() -> TerminalConsole | None:
 
 
 def _find_windows_console() -> TerminalConsole | None:
-    from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole, WindowsKeys
+    from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole, WindowsKeyboard
 
     writer = output_terminal()
-    return WindowsConsole(WindowsKeys(), writer) if writer is not None and sys.stdin.isatty() else None
+    return WindowsConsole(WindowsKeyboard(), writer) if writer is not None and sys.stdin.isatty() else None

@@ -21,7 +21,7 @@ _SPECIAL_KEYS = frozenset(";<=>?@ABCDGHIKMOPQRSstuvwx\x85\x86\x87\x8d\x91\x92\x9
 """The second character of a key that is no text, such as an arrow."""
 
 
-class Keys(Protocol):
+class Keyboard(Protocol):
     """The keyboard."""
 
     def waiting(self) -> bool:
@@ -37,7 +37,7 @@ class Keys(Protocol):
         ...
 
 
-class WindowsKeys:
+class WindowsKeyboard:
     """The keyboard of the console.  While it is used, Ctrl+C is a key and does not stop the host."""
 
     def __init__(self) -> None:
@@ -66,12 +66,12 @@ class WindowsConsole(TerminalConsole):
     The terminal of this process.
 
     Args:
-        keys: The keyboard.
+        keyboard: The keyboard.
         writer: The output.
     """
 
-    def __init__(self, keys: Keys, writer: TextIO) -> None:
-        self._keys = keys
+    def __init__(self, keyboard: Keyboard, writer: TextIO) -> None:
+        self._keyboard = keyboard
         self._writer = writer
 
     @property
@@ -101,26 +101,26 @@ class WindowsConsole(TerminalConsole):
 
     def discard(self) -> bool:
         typed = ""
-        while self._keys.waiting():
-            typed += self._keys.read()
+        while self._keyboard.waiting():
+            typed += self._keyboard.read()
         return bool(typed.rpartition("\r")[0].strip())
 
     def restore(self) -> None:
-        self._keys.restore()
+        self._keyboard.restore()
 
     async def _key(self) -> str:
-        while not self._keys.waiting():  # noqa: ASYNC110 -- there is nothing to wait for
+        while not self._keyboard.waiting():  # noqa: ASYNC110 -- there is nothing to wait for
             await anyio.sleep(_POLL)
-        key = self._keys.read()
+        key = self._keyboard.read()
         if "\ud800" <= key <= "\udbff":  # the first half of a character
-            key = (key + self._keys.read()).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            key = (key + self._keyboard.read()).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return key
 
     def _skips_special_key(self) -> bool:
         """Skip the second half of a special key.  Return False without a second half: ``à`` has the same first half."""
-        if not self._keys.waiting():
+        if not self._keyboard.waiting():
             return False
-        return self._keys.read() in _SPECIAL_KEYS
+        return self._keyboard.read() in _SPECIAL_KEYS
 
     def _put(self, text: str) -> None:
         self._writer.write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
