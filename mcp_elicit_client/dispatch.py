@@ -285,7 +285,7 @@ async def with_settled_defaults(request: Request, ask: Ask) -> Answer:
     """Call *ask* with *request* and settled defaults; add what was found to the answer."""
     if not _has_patterns(request):
         return await ask(request)
-    settled = await settle_defaults(request)
+    settled = await settle_defaults_async(request)
     answer = await ask(settled)
     found = settled.diagnostics[len(request.diagnostics) :]
     return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
@@ -560,7 +560,7 @@ class Dispatcher:
         return wire
 
 
-async def settle_defaults(request: Request) -> Request:
+async def settle_defaults_async(request: Request) -> Request:
     """Check the defaults that have a pattern.  The event loop is not blocked."""
     if not isinstance(request, FormRequest) or not _has_patterns(request):
         return request

@@ -71,7 +71,7 @@ def _with_origin(params: Any, result: Any) -> Any:
     return params if params.meta == meta else params.model_copy(update={"meta": meta})
 
 
-async def answer_elicitations(
+async def answer_round(
     ask: AskParams,
     requests: Mapping[str, Any],
     stored: Callable[[str], StoredAnswersFor] | None = None,

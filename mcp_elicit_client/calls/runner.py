@@ -21,8 +21,8 @@ from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting,
 from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
-    answer_elicitations,
     answer_host_requests,
+    answer_round,
     load_host_requests,
     parse_input_required,
 )
@@ -298,7 +298,7 @@ class CallRunner:
         if self._suspender is not None:
             waiting: Waiting = "user" if self._suspender.has_policies else "nothing"
             ask, defer = functools.partial(ask, waiting=waiting), self._suspender.defer
-        answers = await answer_elicitations(ask, required.elicitations, defer)
+        answers = await answer_round(ask, required.elicitations, defer)
         self._call.check_repeats()
         return answers
 

@@ -30,7 +30,7 @@ from mcp_elicit_client.calls.suspending import (
 )
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
-from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, ask_user, read_result, to_wire
+from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, ask_user, read_result, response_to_wire
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, TaskError
 from mcp_elicit_client.inbox.inbox import calls_of
@@ -212,7 +212,7 @@ class TaskSuspender:
             if answer.by == "pending" and deferral is not None and deferral.shown is not None:
                 deferred[key] = deferral
             else:
-                self._respond(key, request, to_wire(self._elicitations.to_result(answer)))
+                self._respond(key, request, response_to_wire(self._elicitations.to_result(answer)))
         self._call.check_repeats()
         return deferred
 
@@ -273,7 +273,7 @@ class TaskSuspender:
         if given is None:
             return None
         answer = await self._ask(key, state, lambda _request: GivenAnswer(given), "policies")
-        return to_wire(self._elicitations.to_result(answer))
+        return response_to_wire(self._elicitations.to_result(answer))
 
     async def _has_pending(self, state: TaskState) -> bool:
         """Return True if users must answer; withdraw requests that the server no longer lists."""

@@ -17,7 +17,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.multi_round_trip import InputRequired
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import AnyRequest, check_user
-from mcp_elicit_client.dispatch import settle_defaults
+from mcp_elicit_client.dispatch import settle_defaults_async
 from mcp_elicit_client.exceptions import CallError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox, calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
@@ -403,7 +403,7 @@ class Deferral:
     is_resuming: bool = False
 
     async def answer(self, request: Request, /) -> Answer:
-        self.shown = await settle_defaults(request)
+        self.shown = await settle_defaults_async(request)
         return _PENDING
 
 

@@ -204,7 +204,7 @@ class TaskDriver:
         params = state.requests[key].wire.get("params")
         if answer.action == "accept" and isinstance(params, dict) and params.get("mode") == "url":
             self._visited.add(key)
-        return to_wire(self._elicitations.to_result(answer))
+        return response_to_wire(self._elicitations.to_result(answer))
 
     async def _poll_while_open(self, key: str) -> None:
         """Poll until the server no longer lists a key, or the task cannot continue."""
@@ -268,10 +268,10 @@ async def ask_host(call: ActiveCall, task_id: str, key: str, request: InputReque
         requests = load_host_requests({key: request.wire})
     except ValueError as error:
         raise TaskError("invalid", "it asks for something unknown", task_id=task_id) from error
-    return to_wire((await answer_host_requests(call, requests))[key])
+    return response_to_wire((await answer_host_requests(call, requests))[key])
 
 
-def to_wire(response: Any) -> dict[str, Any]:
+def response_to_wire(response: Any) -> dict[str, Any]:
     """Return a response of the SDK as it is sent in ``inputResponses``."""
     wire: dict[str, Any] = response.model_dump(mode="json", by_alias=True, exclude_none=True)
     wire.pop("resultType", None)

@@ -208,14 +208,14 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> None:
-    from mcp_elicit_client.testing.results import as_json, as_text
+    from mcp_elicit_client.testing.results import as_json, report_lines
 
     if options.json:
         print(json.dumps(as_json(options.callback, results), indent=2))
         return
     print(f"{sanitize_text(options.callback, multiline=False)}\n")
     catalog: MessageCatalog = options.catalog
-    for line in as_text(results, verbose=options.verbose, width=output_width(), catalog=catalog):
+    for line in report_lines(results, verbose=options.verbose, width=output_width(), catalog=catalog):
         print(line)
 
 

@@ -12,7 +12,7 @@ from mcp_elicit_client._concurrency import call_inside, run_until
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
-from mcp_elicit_client.dispatch import settle_defaults
+from mcp_elicit_client.dispatch import settle_defaults_async
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.stored_answers import stored_answers
@@ -71,7 +71,7 @@ class InboxHandler:
             )
             return Answer.cancel(by="unattended", reason="the request has no user")
         try:
-            settled = await settle_defaults(request)
+            settled = await settle_defaults_async(request)
             if self._on_pending is None:
                 return await self._inbox.ask(owner, settled)
             return await self._ask_and_notify(owner, settled, self._on_pending)

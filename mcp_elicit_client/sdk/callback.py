@@ -108,7 +108,7 @@ class SdkDispatcher(Dispatcher):
                 _logger.exception("the user of a request of server %r is unknown", server.name)
                 return Answer.cancel(by="error", reason="the user of the request is unknown")
         server = _with_claimed_name(server, getattr(context, "session", None))
-        return await self.answer(params, server=server, **{**request_details(context), **details})
+        return await self.answer(params, server=server, **{**context_details(context), **details})
 
     async def result(
         self, context: object, params: object, *, server: Server, **details: Any
@@ -119,7 +119,7 @@ class SdkDispatcher(Dispatcher):
         try:
             answer = await self.answer_in(context, params, server=server, **details)
         except RequestError as error:
-            if (request_details(context)["protocol_version"] or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
+            if (context_details(context)["protocol_version"] or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
                 return mcp.types.ElicitResult(action="cancel")
             return mcp.types.ErrorData(code=mcp.types.INVALID_PARAMS, message=str(error))
         return mcp.types.ElicitResult.model_validate(self.to_wire(answer))
@@ -179,7 +179,7 @@ def _claiming(server: Server, claimed: str) -> Server:
     return Server.model_validate({**dict(server), "claimed_name": claimed})
 
 
-def request_details(context: object) -> dict[str, Any]:
+def context_details(context: object) -> dict[str, Any]:
     """Return the protocol version and the request ID in the context of a callback."""
     protocol = getattr(getattr(context, "session", None), "protocol_version", None)
     request_id = getattr(context, "request_id", None)

@@ -183,7 +183,7 @@ def _is_disconnect(error: BaseException) -> bool:
 # --- Reports
 
 
-def as_text(
+def report_lines(
     results: Sequence[ScenarioResult],
     *,
     verbose: bool = False,

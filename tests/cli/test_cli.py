@@ -27,7 +27,7 @@ from mcp_elicit_client.demo.server import REQUESTS
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.presentation.catalog import available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from mcp_elicit_client.testing.results import Outcome, ScenarioResult, as_text
+from mcp_elicit_client.testing.results import Outcome, ScenarioResult, report_lines
 from tests.support import ROOT, cases, corpus, form_params, http_server, needs_babel
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
@@ -164,7 +164,7 @@ def test_output_fits_the_terminal_and_names_are_whole(run: Any, columns: int, mo
         ScenarioResult(scenario=name, outcome=outcome, reason="It " + "failed badly " * 9)
         for name, outcome in zip(names, itertools.cycle(get_args(Outcome)), strict=False)
     ]
-    shown = [*run("check", "--list")[1].splitlines(), *as_text(results, verbose=True, width=columns)]
+    shown = [*run("check", "--list")[1].splitlines(), *report_lines(results, verbose=True, width=columns)]
 
     assert set(names) <= {line.split()[-1] for line in shown if line.strip()}
     assert all(len(line) <= columns or len(line.split()) <= 3 or "fail," in line for line in shown)

@@ -15,7 +15,7 @@ from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.schema.writer import to_schema
-from mcp_elicit_client.dispatch import settle_defaults, validate_async
+from mcp_elicit_client.dispatch import settle_defaults_async, validate_async
 from mcp_elicit_client.handlers.acp.editor import Editor, EditorError, connection_of
 from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -95,7 +95,7 @@ class EditorHandler:
         return await self._editor.ask({**scope, "mode": mode, **params})
 
     async def _ask_form(self, request: FormRequest) -> Answer:
-        settled = await settle_defaults(request)
+        settled = await settle_defaults_async(request)
         assert isinstance(settled, FormRequest)
         request = settled
         plain = PlainForm(request.form, self._messages, limits_of(request))
