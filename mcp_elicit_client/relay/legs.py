@@ -18,7 +18,7 @@ from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import ProtocolVersion, limits_of
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.wire import read_answer, write_params
+from mcp_elicit_client.relay.wire import answer_of_result, client_params
 from mcp_elicit_client.typing import Answer, Request
 
 ROUNDS: ProtocolVersion = "2026-07-28"
@@ -77,7 +77,7 @@ def input_required(leg: Leg, state: str) -> Any:
         return types.InputRequiredResult(request_state=state)
     requests = {
         key: types.ElicitRequest.model_validate(
-            {"method": "elicitation/create", "params": write_params(request, ROUNDS)}
+            {"method": "elicitation/create", "params": client_params(request, ROUNDS)}
         )
         for key, request in leg.questions.items()
     }
@@ -127,7 +127,7 @@ async def read_responses(
 async def _read_response(response: Any, request: Request, limits: Limits | None) -> Answer:
     if getattr(response, "action", None) not in ("accept", "decline", "cancel"):
         raise RefusedError("invalid_response")
-    answer = read_answer(response)
+    answer = answer_of_result(response)
     checked = await check_answer_async(request, answer, limits or limits_of(request))
     if checked.action != answer.action:
         fields = dict.fromkeys(each.field for each in checked.diagnostics if each.field is not None)

@@ -12,7 +12,7 @@ from mcp_elicit_client.core.request import UrlRequest
 from mcp_elicit_client.relay.connections import MAX_LISTENERS, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.refusals import error_details
-from mcp_elicit_client.relay.wire import read_answer, write_params
+from mcp_elicit_client.relay.wire import answer_of_result, client_params
 from mcp_elicit_client.typing import Answer, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -39,7 +39,7 @@ class PushedCall:
 
     async def ask(self, request: Request) -> Answer:
         """Ask the client.  If this is cancelled, the request is withdrawn there."""
-        params = write_params(request, self._downstream.protocol_version)
+        params = client_params(request, self._downstream.protocol_version)
         try:
             result = await self._downstream.elicit(params)
         except Exception as error:
@@ -47,14 +47,14 @@ class PushedCall:
                 raise
             _logger.warning("the client of the gateway returned an error for a request of %r", request.server.name)
             return Answer.cancel(by="error", reason="the client of the gateway returned an error")
-        answer = read_answer(result)
+        answer = answer_of_result(result)
         if answer.action == "accept":
             self._await_completion(request, params)
         return answer
 
     async def forward_urls(self, requests: tuple[UrlRequest, ...]) -> list[dict[str, Any]]:
         """Return the entries of the error ``-32042`` for the client, and report completions from now on."""
-        entries = [write_params(each, self._downstream.protocol_version) for each in requests]
+        entries = [client_params(each, self._downstream.protocol_version) for each in requests]
         for request, params in zip(requests, entries, strict=True):
             self._await_completion(request, params)
         return entries

@@ -17,7 +17,7 @@ from mcp_elicit_client.relay.held import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import CallState, StateSealer
+from mcp_elicit_client.relay.state import StateContent, StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRoundsError
 from mcp_elicit_client.typing import Answer
@@ -92,7 +92,7 @@ class RoundCalls:
                 step = await self._continue(downstream, spec, state, responses, progress)
         if isinstance(step, CallOutcome):
             return step.unwrap()
-        state = CallState(step.call_id, step.number, step.process)
+        state = StateContent(step.call_id, step.number, step.process)
         return input_required(step, self._sealer.seal(state, downstream.caller, self._leg_ttl))
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
@@ -130,7 +130,7 @@ class RoundCalls:
         self,
         downstream: Downstream,
         spec: CallSpec,
-        state: CallState,
+        state: StateContent,
         responses: Mapping[str, Any],
         progress: ProgressCallback | None,
     ) -> Step:

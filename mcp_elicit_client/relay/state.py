@@ -26,7 +26,7 @@ _MAX_DIGESTS = 1_024
 _PREFIX = "relay3."
 
 
-class CallState(NamedTuple):
+class StateContent(NamedTuple):
     """
     What a ``requestState`` says.
 
@@ -71,13 +71,13 @@ class StateSealer:
         self._digest = lru_cache(_MAX_DIGESTS)(self._digest_of)
         self._clock = clock
 
-    def seal(self, state: CallState, caller: str, ttl: float) -> str:
+    def seal(self, state: StateContent, caller: str, ttl: float) -> str:
         """Return *state*, for *caller*, as text that is valid for *ttl* seconds."""
         expires = math.ceil(1_000 * (self._clock() + ttl))
         text = f"{state.leg}.{expires}.{self._digest(caller)}.{state.process}.{state.call_id}"
         return f"{_PREFIX}{self._tag(text)}.{text}"
 
-    def unseal(self, sealed: str, caller: str) -> CallState:
+    def unseal(self, sealed: str, caller: str) -> StateContent:
         """
         Return what *sealed* says.
 
@@ -94,7 +94,7 @@ class StateSealer:
             raise RefusedError("caller")
         if int(expires) < 1_000 * self._clock():
             raise RefusedError("expired")
-        return CallState(call_id, int(leg), process)
+        return StateContent(call_id, int(leg), process)
 
     def _digest_of(self, caller: str) -> str:
         """Return a digest of *caller*, which tells nothing about them."""

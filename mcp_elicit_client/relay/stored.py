@@ -31,7 +31,7 @@ from mcp_elicit_client.relay.refusals import (
     sdk_error,
     to_sdk_error,
 )
-from mcp_elicit_client.relay.state import CallState
+from mcp_elicit_client.relay.state import StateContent
 from mcp_elicit_client.typing import Answer
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -98,7 +98,7 @@ class StoredCalls:
         return _to_leg(await self._store.add(caller, leg, self._expiry(leg)))
 
     async def respond(
-        self, caller: str, state: CallState, responses: Mapping[str, Any], *, spec: CallSpec, proceed: Proceed
+        self, caller: str, state: StateContent, responses: Mapping[str, Any], *, spec: CallSpec, proceed: Proceed
     ) -> Step:
         """
         Take the responses to a leg, and return the next one or the outcome.

@@ -8,7 +8,7 @@ from typing import Any
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion, Request, UrlRequest
-from mcp_elicit_client.core.schema import writer
+from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError, check_expressible, write_params
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.relay.downstream import new_elicitation_id
 
@@ -18,7 +18,7 @@ FORWARDED_META = frozenset({"traceparent", "tracestate", "baggage"})
 _OF_ONE_HOP = "io.modelcontextprotocol/"
 
 
-def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
+def client_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
     """
     Return *request*, which can be relayed, as the params with which the client is asked.
 
@@ -30,7 +30,7 @@ def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[st
     Raises:
         RequestError: If it came through too many gateways.
     """
-    params = writer.write_params(_with_elicitation_id(request), protocol_version)
+    params = write_params(_with_elicitation_id(request), protocol_version)
     params["message"] = labelled(request.message, request.server.name)
     if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
         params["_meta"] = write_origin(request.origin)
@@ -47,8 +47,8 @@ def refuse_unrelayable(request: Request, version: ProtocolVersion) -> Answer | N
     """Return the answer to a request that a client could not read in *version*; None if it can be relayed."""
     try:
         write_origin(request.origin)
-        writer.check_expressible(_with_elicitation_id(request), version)
-    except (writer.SchemaNotExpressibleError, RequestError) as error:
+        check_expressible(_with_elicitation_id(request), version)
+    except (SchemaNotExpressibleError, RequestError) as error:
         return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
     return None
 
@@ -61,7 +61,7 @@ def labelled(message: str, server: str) -> str:
     return label + message
 
 
-def read_answer(result: Any) -> Answer:
+def answer_of_result(result: Any) -> Answer:
     """Return the answer in an ``ElicitResult``.  It is not checked against the form yet."""
     action, content = result.action, result.content
     if action == "accept":

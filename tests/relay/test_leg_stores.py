@@ -25,7 +25,7 @@ from mcp_elicit_client.relay.leg_stores import (
     StoredOutcome,
 )
 from mcp_elicit_client.relay.legs import CallOutcome
-from mcp_elicit_client.relay.state import CallState
+from mcp_elicit_client.relay.state import StateContent
 from mcp_elicit_client.relay.stored import StoredCalls
 from tests.support.inboxes import Clock
 
@@ -166,7 +166,7 @@ async def test_a_result_that_cannot_be_written_as_json_is_not_obtained_again_by_
         times += 1
         return CallToolResult.model_validate({"content": [], "structuredContent": {"text": "\ud800"}})
 
-    state = CallState(leg.call_id, leg.number, "")
+    state = StateContent(leg.call_id, leg.number, "")
     responses = {key: ElicitResult(action="accept") for key in leg.questions}
     steps = [
         await calls.respond("ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed) for _ in range(2)

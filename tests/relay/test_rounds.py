@@ -30,7 +30,7 @@ from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.relay import Relay, held, held_calls, leg_stores, relay, stored, upstream
 from mcp_elicit_client.relay.legs import check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import MAX_STATE, CallState, StateSealer
+from mcp_elicit_client.relay.state import MAX_STATE, StateContent, StateSealer
 from mcp_elicit_client.stored_answers import is_resuming
 from tests.servers import visitor
 from tests.support.gateways import MODES, said, streams_to
@@ -284,7 +284,7 @@ async def test_a_forged_state_is_refused(up: str) -> None:
         first = await client.call("form")
         state = str(first.request_state)
         prefix, tag, leg, rest = state.split(".", 3)
-        elsewhere = StateSealer(b"k" * 32, "visitor").seal(CallState("id", 1), "ann", 9)
+        elsewhere = StateSealer(b"k" * 32, "visitor").seal(StateContent("id", 1), "ann", 9)
         for each in (
             "s",
             "",
@@ -793,7 +793,7 @@ def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
 )
 def test_a_sealed_state_is_read_with_its_key_and_caller_only(call_id: str, leg: int, caller: str) -> None:
     sealer = StateSealer(b"k" * 32, "visitor")
-    state = CallState(call_id, leg, "process")
+    state = StateContent(call_id, leg, "process")
     sealed = sealer.seal(state, caller, 60)
     assert len(sealed) <= MAX_STATE
     assert sealer.unseal(sealed, caller) == state
@@ -807,7 +807,7 @@ def test_a_sealed_state_is_read_with_its_key_and_caller_only(call_id: str, leg: 
 def test_a_state_expires() -> None:
     clock = Clock()
     sealer = StateSealer(None, "visitor", clock)
-    sealed = sealer.seal(CallState("id", 1), "ann", 60)
+    sealed = sealer.seal(StateContent("id", 1), "ann", 60)
     clock.ahead = 61
     with pytest.raises(RefusedError, match="has expired"):
         sealer.unseal(sealed, "ann")
