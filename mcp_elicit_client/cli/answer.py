@@ -17,7 +17,7 @@ from mcp_elicit_client.calls.suspending import SuspendedCall, read_snapshot
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_decision import Decision, decide
 from mcp_elicit_client.cli.call_documents import print_document, request_data
-from mcp_elicit_client.cli.call_store import CallStore, open_store
+from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, quote, wrap
 from mcp_elicit_client.cli.resumable import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.server_address import ServerAddress
@@ -87,7 +87,7 @@ async def _answer(options: argparse.Namespace, address: ServerAddress | None) ->
 async def _give(  # noqa: PLR0913, PLR0917 -- what is answered, and how the server is reached
     options: argparse.Namespace,
     address: ServerAddress | None,
-    store: CallStore,
+    store: OpenStore,
     call: CallStatus,
     entry: Entry,
     give: _Give,
@@ -112,7 +112,7 @@ async def _continue(options: argparse.Namespace, address: ServerAddress | None) 
             return await _resume(options, address, store, await _find_call(store, call_id))
 
 
-async def _find_request(store: CallStore, entry_id: str) -> tuple[Entry, CallStatus]:
+async def _find_request(store: OpenStore, entry_id: str) -> tuple[Entry, CallStatus]:
     """Return a pending request and its call; raises `EntryClosedError`, or as `_find_call`."""
     entry = await store.inbox.get(store.user, entry_id)
     if entry.state != "pending":
@@ -120,7 +120,7 @@ async def _find_request(store: CallStore, entry_id: str) -> tuple[Entry, CallSta
     return entry, await _find_call(store, entry.call or "")
 
 
-async def _find_call(store: CallStore, call_id: str) -> CallStatus:
+async def _find_call(store: OpenStore, call_id: str) -> CallStatus:
     """Return the call of a request; raises `ResumeError` if it cannot be resumed."""
     found = await calls_of(store.inbox).find(store.user, call_id)
     if found is None:
@@ -130,7 +130,7 @@ async def _find_call(store: CallStore, call_id: str) -> CallStatus:
     return found
 
 
-async def _pending(store: CallStore, call: CallStatus, besides: str = "") -> list[Entry]:
+async def _pending(store: OpenStore, call: CallStatus, besides: str = "") -> list[Entry]:
     """Return the pending requests of *call*, in its latest state, except for *besides*."""
     latest = await calls_of(store.inbox).find(store.user, call.call.id) or call
     entries = [await store.inbox.get(store.user, each) for each in latest.call.request_ids if each != besides]
@@ -140,7 +140,7 @@ async def _pending(store: CallStore, call: CallStatus, besides: str = "") -> lis
 async def _resume(
     options: argparse.Namespace,
     address: ServerAddress | None,
-    store: CallStore,
+    store: OpenStore,
     call: CallStatus,
     give: _Give | None = None,
 ) -> int:
@@ -201,7 +201,7 @@ def _server(
 
 
 async def _what_now(
-    error: Exception, server: ServerAddress, store: CallStore, call: CallStatus, options: argparse.Namespace
+    error: Exception, server: ServerAddress, store: OpenStore, call: CallStatus, options: argparse.Namespace
 ) -> str:
     """Return what the user can do after the server failed."""
     catalog: MessageCatalog = options.catalog
@@ -251,7 +251,7 @@ def _report_elsewhere(call: CallStatus, catalog: MessageCatalog) -> int:
 
 
 @contextlib.contextmanager
-def _explained(options: argparse.Namespace, store: CallStore) -> Iterator[None]:
+def _explained(options: argparse.Namespace, store: OpenStore) -> Iterator[None]:
     """Turn the errors of the library into those of a command."""
     catalog: MessageCatalog = options.catalog
     try:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.cli.call_store import CallStore
+from mcp_elicit_client.cli.call_store import OpenStore
 from mcp_elicit_client.handlers.scripted import asked_for
 from mcp_elicit_client.inbox import Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -30,7 +30,7 @@ def request_data(request: Request, catalog: MessageCatalog) -> dict[str, Any]:
     return {**data, "warnings": [each.text for each in request_warnings(request, catalog)]}
 
 
-def entry_data(entry: Entry, store: CallStore, catalog: MessageCatalog) -> dict[str, Any]:
+def entry_data(entry: Entry, store: OpenStore, catalog: MessageCatalog) -> dict[str, Any]:
     """Return a pending request, with the command that answers it."""
     return {
         "id": entry.id,
@@ -41,7 +41,7 @@ def entry_data(entry: Entry, store: CallStore, catalog: MessageCatalog) -> dict[
     }
 
 
-def answer_command(entry: Entry, store: CallStore) -> str:
+def answer_command(entry: Entry, store: OpenStore) -> str:
     """Return the command that answers *entry*, for a shell."""
     request = entry.read()
     command = f"mcp-elicit answer {shlex.quote(entry.id)}{store.options}"

@@ -25,7 +25,7 @@ _POSTGRES = ("postgresql", "postgres")
 
 
 @dataclass(frozen=True, slots=True)
-class CallStore:
+class OpenStore:
     """
     An open store.
 
@@ -56,7 +56,7 @@ def default_store() -> Path:
 
 
 @asynccontextmanager
-async def open_store(options: argparse.Namespace) -> AsyncIterator[CallStore]:
+async def open_store(options: argparse.Namespace) -> AsyncIterator[OpenStore]:
     """
     Open the store that the options or the environment select.
 
@@ -75,7 +75,7 @@ async def open_store(options: argparse.Namespace) -> AsyncIterator[CallStore]:
     again += f" --user {shlex.quote(options.user)}" if options.user else ""
     inbox = Inbox(store)
     try:
-        yield CallStore(inbox, user, is_private, again)
+        yield OpenStore(inbox, user, is_private, again)
     finally:
         await inbox.aclose()
 

@@ -10,7 +10,7 @@ import anyio
 from mcp_elicit_client.calls.suspending import TaskSnapshot, read_snapshot
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import answer_command, entry_data
-from mcp_elicit_client.cli.call_store import CallStore, open_store
+from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandFailedError, output_width, quote, wrap
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
@@ -60,7 +60,7 @@ async def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _ready(store: CallStore) -> list[str]:
+async def _ready(store: OpenStore) -> list[str]:
     """Return the calls whose requests are all answered, and which were not continued, for example without a server."""
     page = await store.inbox.history(store.user, limit=200)
     calls = dict.fromkeys(entry.call for entry in page.entries if entry.call is not None)
@@ -68,23 +68,23 @@ async def _ready(store: CallStore) -> list[str]:
     return [each.call.id for each in found if each is not None and await _is_ready(store, each)]
 
 
-async def _is_ready(store: CallStore, call: CallStatus) -> bool:
+async def _is_ready(store: OpenStore, call: CallStatus) -> bool:
     if not call.body or call.call.state != "suspended" or None in call.answers:
         return False
     return not isinstance(read_snapshot(call.body), TaskSnapshot) or await _has_answers(store, call)
 
 
-async def _has_answers(store: CallStore, task: CallStatus) -> bool:
+async def _has_answers(store: OpenStore, task: CallStatus) -> bool:
     """Return True if a task has answers that were not erased: it has not ended yet."""
     stored = [await calls_of(store.inbox).store.get(store.user, each) for each in task.call.request_ids]
     return any(each and each.resolution and each.resolution.answer for each in stored)
 
 
-def _continue_command(call_id: str, store: CallStore) -> str:
+def _continue_command(call_id: str, store: OpenStore) -> str:
     return f"mcp-elicit answer {call_id}{store.options} --continue"
 
 
-def _print(entry: Entry, store: CallStore, catalog: MessageCatalog) -> None:
+def _print(entry: Entry, store: OpenStore, catalog: MessageCatalog) -> None:
     """Print a request: what the host says, then the marked text of the server, then the command."""
     request = entry.read()
     name = server_name(request.server)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls import Caller, SuspendOptions
-from mcp_elicit_client.cli.call_store import CallStore
+from mcp_elicit_client.cli.call_store import OpenStore
 from mcp_elicit_client.cli.handlers import limits
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -42,7 +42,7 @@ class CallSettings:
     limits: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of_call(cls, options: argparse.Namespace, address: ServerAddress, store: CallStore) -> CallSettings:
+    def of_call(cls, options: argparse.Namespace, address: ServerAddress, store: OpenStore) -> CallSettings:
         """
         Return the settings of a new call.
 
@@ -59,7 +59,7 @@ class CallSettings:
         return json.dumps(dataclasses.asdict(self))
 
     @classmethod
-    def read(cls, text: str | None, store: CallStore) -> CallSettings:
+    def read(cls, text: str | None, store: OpenStore) -> CallSettings:
         """
         Read what `write` returned; the defaults if another program stored the call.
 
@@ -102,7 +102,7 @@ def make_caller(name: str, user: str, settings: CallSettings, pushed: PushedRequ
     return Caller(registry, name, user=user)
 
 
-def suspend_options(store: CallStore, settings: CallSettings) -> SuspendOptions:
+def suspend_options(store: OpenStore, settings: CallSettings) -> SuspendOptions:
     """Return where a call is suspended."""
     return SuspendOptions(
         store.inbox,

@@ -17,7 +17,7 @@ from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import entry_data, print_document, request_data
-from mcp_elicit_client.cli.call_store import CallStore, open_store
+from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, output_width, wrap
 from mcp_elicit_client.cli.resumable import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.server_address import ServerAddress
@@ -76,7 +76,7 @@ async def _call(options: argparse.Namespace, address: ServerAddress, arguments: 
         return await report_result(result, store, catalog)
 
 
-async def report_result(result: Any, store: CallStore, catalog: MessageCatalog, call_id: str | None = None) -> int:
+async def report_result(result: Any, store: OpenStore, catalog: MessageCatalog, call_id: str | None = None) -> int:
     """Print what a call returned: its result, or the requests that it waits for.  Return the exit status."""
     if not isinstance(result, SuspendedCall):
         wire = result.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -90,7 +90,7 @@ async def report_result(result: Any, store: CallStore, catalog: MessageCatalog, 
     return report_waiting({"call": result.id, "expires_at": expires_at}, entries, store, catalog)
 
 
-def report_waiting(call: Mapping[str, Any], entries: Sequence[Entry], store: CallStore, catalog: MessageCatalog) -> int:
+def report_waiting(call: Mapping[str, Any], entries: Sequence[Entry], store: OpenStore, catalog: MessageCatalog) -> int:
     """Print the pending requests of a call; return the exit status.  *call* has its ID for the document."""
     requests = [entry_data(entry, store, catalog) for entry in entries]
     print_document({"status": "input_required", **call, "requests": requests})
