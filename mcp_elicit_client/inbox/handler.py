@@ -14,7 +14,7 @@ from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import settle_defaults_async
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, record_notice
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Request
 
@@ -105,4 +105,4 @@ class InboxHandler:
         """Add a request that a policy declined to the history of its user."""
         owner = notice.request.user or self._default_user
         if owner is not None:
-            await self._inbox.record(owner, notice)
+            await record_notice(self._inbox, owner, notice)

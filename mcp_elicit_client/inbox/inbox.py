@@ -322,27 +322,6 @@ class Inbox:
         await self._resolve(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
         await self._delete_drafts(owner, progress_key(entry_id))
 
-    async def record(self, owner: str, notice: Notice) -> None:
-        """
-        Add a request to the history that a policy declined before it was stored.
-
-        Args:
-            owner: The user or conversation that it was for.
-            notice: The request and the policy.
-
-        Raises:
-            InboxError: If the store cannot be used.
-            ValueError: If the request cannot be written as JSON.
-        """
-        now = self._store.clock()
-        request = notice.request.model_copy(update={"deadline": None})
-        stored = self._codec.new_request(owner, request, now)
-        answer = Answer.decline(by="policy", policy=notice.policy)
-        resolution = self._codec.encode_answer(stored, answer, f"{POLICY} {notice.policy}", now)
-        await self._store.put(stored)
-        await self._store.resolve(owner, stored.id, resolution)
-        await self._store.leave(stored, None)
-
     async def watch(self, owner: str) -> AsyncGenerator[Entry, None]:
         """
         Yield all pending requests of *owner*, then each request that is new or closed.
@@ -446,6 +425,23 @@ async def list_all(inbox: Inbox, owner: str) -> list[Entry]:
         page = await inbox.list(owner, cursor=page.next_cursor)
         entries += page.entries
     return entries
+
+
+async def record_notice(inbox: Inbox, owner: str, notice: Notice) -> None:
+    """
+    Add a request to the history of *owner* that a policy declined before it was stored.
+
+    Raises:
+        InboxError: If the store cannot be used.
+        ValueError: If the request cannot be written as JSON.
+    """
+    store, codec = inbox._store, inbox._codec  # noqa: SLF001 -- host applications have no use for it
+    now = store.clock()
+    stored = codec.new_request(owner, notice.request.model_copy(update={"deadline": None}), now)
+    answer = Answer.decline(by="policy", policy=notice.policy)
+    await store.put(stored)
+    await store.resolve(owner, stored.id, codec.encode_answer(stored, answer, f"{POLICY} {notice.policy}", now))
+    await store.leave(stored, None)
 
 
 async def save_progress(inbox: Inbox, owner: str, entry_id: str, progress: Mapping[str, Any] | None) -> None:

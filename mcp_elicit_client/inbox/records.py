@@ -131,12 +131,13 @@ class Entry(BaseModel):
         except ValueError:
             raise _unreadable() from None
 
-    def notice(self) -> Notice | None:
-        """Return the notice that a policy declined the request before it was stored; None otherwise."""
-        who, _, policy = self.answered_by.partition(" ")
-        if who != POLICY or self.owner == self.answered_by or self.action != "decline":
-            return None
-        return Notice.model_construct(request=self.read(), policy=policy, reason="")
+
+def notice_of(entry: Entry) -> Notice | None:
+    """Return the notice that a policy declined the request before it was stored; None otherwise."""
+    who, _, policy = entry.answered_by.partition(" ")
+    if who != POLICY or entry.owner == entry.answered_by or entry.action != "decline":
+        return None
+    return Notice.model_construct(request=entry.read(), policy=policy, reason="")
 
 
 class EntryPage(BaseModel):

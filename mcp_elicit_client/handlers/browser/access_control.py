@@ -22,6 +22,7 @@ from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.records import notice_of
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
 
@@ -133,7 +134,7 @@ class AccessControl:
             return None
         page.enter()
         entries = (await self._inbox.list(page.owner)).entries or [
-            each for each in (await self._inbox.history(page.owner)).entries if each.notice() is None
+            each for each in (await self._inbox.history(page.owner)).entries if notice_of(each) is None
         ]
         # Redirect by a page, so that the browser treats the following requests as same-origin.
         catalog = page.messages or catalog_of_accept_language(headers.get("accept-language", ""))

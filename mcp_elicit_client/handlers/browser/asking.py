@@ -15,7 +15,7 @@ from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, record_notice
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Answer, Request
 
@@ -126,7 +126,7 @@ async def ask_in_inbox(
         InboxError: If the request cannot be stored.
     """
     for notice in PROCESS.notices.of(request.user):
-        await inbox.record(owner, notice)
+        await record_notice(inbox, owner, notice)
     stored = _StoredRequest()
 
     async def show_stored() -> None:

@@ -21,7 +21,7 @@ from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, record_notice
 from mcp_elicit_client.inbox.records import draft_key
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.stores.models import Resolution
@@ -112,7 +112,7 @@ class LocalServer:
         """Show *notice* on the pages of its user that are open."""
         for page in self._pages:
             if page.user == notice.request.user:
-                await self.inbox.record(page.owner, notice)
+                await record_notice(self.inbox, page.owner, notice)
 
     def close(self) -> None:
         """End the server, after pages that were just answered have shown that."""

@@ -32,7 +32,7 @@ from mcp_elicit_client.handlers.chat.platform import (
 from mcp_elicit_client.handlers.chat.rendering import Rendering
 from mcp_elicit_client.handlers.chat.sessions import Session, Sessions
 from mcp_elicit_client.inbox.handler import InboxHandler
-from mcp_elicit_client.inbox.inbox import Inbox, list_all
+from mcp_elicit_client.inbox.inbox import Inbox, list_all, record_notice
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -186,7 +186,7 @@ class ChatHandler:
         owner = notice.request.user or self._default_user
         if owner is None:
             return
-        await self._inbox.record(owner, notice)
+        await record_notice(self._inbox, owner, notice)
         for message in self._rendering.notice(notice):
             await self._sender.inform(owner, message)
 

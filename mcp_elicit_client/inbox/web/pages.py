@@ -21,7 +21,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.field_errors import FieldError
-from mcp_elicit_client.inbox.records import Entry, EntryPage
+from mcp_elicit_client.inbox.records import Entry, EntryPage, notice_of
 from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormData, digest, make_controls
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.presentation import messages
@@ -120,7 +120,7 @@ class Pages:
     def add_notices(self, closed: Sequence[Entry]) -> None:
         """Show on the next page which of the latest closed requests a policy has just declined."""
         oldest = _now() - _NOTICE_TIME
-        recent = (entry.notice() for entry in closed if entry.updated_at >= oldest)
+        recent = (notice_of(entry) for entry in closed if entry.updated_at >= oldest)
         notices = [describe_notice(notice, self._catalog) for notice in recent if notice is not None]
         self._notices = notices[:_MAX_NOTICES]
 
@@ -156,7 +156,7 @@ class Pages:
         """Return what was decided, in words."""
         if entry.state == "pending":
             return ""
-        if (notice := entry.notice()) is not None:
+        if (notice := notice_of(entry)) is not None:
             shown = describe_notice(notice, self._catalog)
             return f"{shown.title} {shown.reason}"
         if entry.action is not None and entry.answered_by == entry.owner:
