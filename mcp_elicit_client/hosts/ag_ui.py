@@ -128,7 +128,7 @@ class InterruptBridge:
         for caller, connect in connections.items():
             check_type("connections", caller, Caller, hint=_CONNECTIONS)
             check_sync("connections", connect)
-        self.connections: Mapping[Caller, Connect] = connections
+        self._connections = connections
         self._suspend = suspend
         self._callers = {caller.server.name: caller for caller in connections}
         if len(self._callers) < len(connections):
@@ -197,7 +197,7 @@ class InterruptBridge:
     ) -> AsyncGenerator[BaseEvent, None]:
         """Yield the events of the agent, with this run's own beginning and end."""
         finished: BaseEvent = _finished(run_input)
-        calls = ThreadCalls(self.connections, self._suspend, thread.user, run_input.thread_id)
+        calls = ThreadCalls(self._connections, self._suspend, thread.user, run_input.thread_id)
         async with _closing(agent(run_input, calls)) as events:
             async for event in events:
                 if event.type == EventType.RUN_FINISHED:
@@ -234,7 +234,7 @@ class InterruptBridge:
             raise ResumeEntryError("The server of the call is not available.", "RESUME_FAILED")
         suspend = thread.options(reference=tool_call_id)
         try:
-            async with self.connections[caller]() as client:
+            async with self._connections[caller]() as client:
                 result = await caller.resume(call_id, client, suspend, user=thread.user)
                 result = await thread.settle(caller, client, result, suspend)
         except ResumeError:

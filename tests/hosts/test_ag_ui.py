@@ -443,7 +443,7 @@ async def test_wrong_arguments_of_a_run_are_errors_of_the_host(inbox: Inbox) -> 
 
 async def test_a_call_with_a_caller_that_the_bridge_does_not_have_names_the_fix(inbox: Inbox) -> None:
     endpoint, other = Endpoint(["form"], inbox), Endpoint(["form"], inbox)
-    calls = ThreadCalls(endpoint.bridge.connections, SuspendOptions(inbox), "ann", "thread-1")
+    calls = ThreadCalls(endpoint.bridge._connections, SuspendOptions(inbox), "ann", "thread-1")
 
     with pytest.raises(ValueError, match="Add it to `connections`"):
         await calls.call_tool(other.caller, "form", {}, tool_call_id="tool-0")
