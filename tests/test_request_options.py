@@ -130,12 +130,12 @@ def asking(user: User, **options: Any) -> ElicitationRegistry:
 def test_the_modes_of_a_wrapped_registry_are_those_that_it_answers(wrap: Callable[[Any], Any]) -> None:
     registry = ElicitationRegistry()
     wrapped = wrap(registry)
-    assert (wrapped.modes, Caller(wrapped, "mail").modes) == (frozenset(), frozenset())
+    assert (wrapped.modes, Caller(wrapped, "mail")._modes) == (frozenset(), frozenset())
 
     registry.on_elicitation(mode="form")(User())
 
     for handler in (wrapped, Caller(wrapped, "mail").handler):
-        assert Caller(handler, "mail").modes == {"form"}
+        assert Caller(handler, "mail")._modes == {"form"}
 
 
 @pytest.mark.anyio

@@ -49,19 +49,19 @@ class _Connections:
         resolve_task: Resolve,
     ) -> None:
         self.server: Server = Server.from_name(server)
-        self.request_options: RequestOptions = options_for(handler, request_options)
+        self._request_options = options_for(handler, request_options)
         if modes is not None:
-            self.request_options = dataclasses.replace(self.request_options, modes=modes)
+            self._request_options = dataclasses.replace(self._request_options, modes=modes)
         self._needs_handshake = False
         self._finish_task = resolve_task
         self._answering = normalize_handler(handler)
-        self._elicitations = ElicitationDispatcher(self._answering, self.server, self.request_options, user)
+        self._elicitations = ElicitationDispatcher(self._answering, self.server, self._request_options, user)
         self.handler: Callable[[Request], Coroutine[Any, Any, Answer]] = NormalizedHandler(
-            enforce_options(self.request_options, self._elicitations.on_server_request),
-            self.request_options,
+            enforce_options(self._request_options, self._elicitations.on_server_request),
+            self._request_options,
             self._elicitations.admission,
             self._elicitations.notifier,
-            lambda: self.modes,
+            lambda: self._modes,
         )
 
     @property
@@ -70,10 +70,10 @@ class _Connections:
         return self._elicitations.user
 
     @property
-    def modes(self) -> frozenset[Mode]:
+    def _modes(self) -> frozenset[Mode]:
         """The modes that are answered."""
-        if self.request_options.modes is not None:
-            return frozenset(self.request_options.modes)
+        if self._request_options.modes is not None:
+            return frozenset(self._request_options.modes)
         return self._answering.modes
 
     @property
@@ -196,9 +196,9 @@ class _Connections:
 
     def _options(self, then: MessageHandler | None, options: dict[str, Any]) -> dict[str, Any]:
         """Return *options* of the host application, and those of this `Caller`."""
-        request_options = dataclasses.replace(self.request_options, modes=self.modes)
+        request_options = dataclasses.replace(self._request_options, modes=self._modes)
         own = {
-            "modes": self.modes,
+            "modes": self._modes,
             "elicitation_callback": elicitation_callback(
                 self.handler, server=self.server, user=self._elicitations.current_user, request_options=request_options
             ),
