@@ -133,9 +133,11 @@ class ReviewView(View):
             case "send":  # the same as Enter, where Enter sends
                 self._press("enter", "")
             case "down" | "next":
-                self.row = 0 if self.row is None else (self.row + 1 if self.row + 1 < count else None)
+                row = 0 if self.row is None else self.row + 1
+                self.row = row if row < count else None
             case "up" | "previous":
-                self.row = count - 1 if self.row is None else (self.row - 1 if self.row else None)
+                row = (count if self.row is None else self.row) - 1
+                self.row = row if row >= 0 else None
             case _:
                 self._list_keys(action.key for action in self.actions())
 

@@ -102,10 +102,10 @@ class SelectControl(Control):
                 self._select()
             case "enter":
                 # Enter selects only an option that the user pointed at; of several, one that the user typed.
-                if self._is_typing if self.several else self._pointed is not None:
+                is_meant = self._is_typing if self.several else self._pointed is not None
+                if is_meant:
                     self._select()
-                    return bool(self.refusal)
-                return False
+                return is_meant and bool(self.refusal)
             case "paste" if self._buffer is not None:
                 self._buffer.insert_text(join_lines(data))
             case "erase":
@@ -121,8 +121,7 @@ class SelectControl(Control):
     def value(self, room: int) -> Drawing:
         """Return what is selected.  It stays visible with any filter."""
         values = [choice.value for choice in self.selected]
-        shown = values if self.several else values[0] if values else None
-        text = format_value(self.field, shown, self.catalog) if values else ""
+        text = format_value(self.field, values if self.several else values[0], self.catalog) if values else ""
         return input_text(text, None, room, hidden=False, style=self.style, rows=3)
 
     def options(self, width: int) -> Drawing:
@@ -187,7 +186,7 @@ class SelectControl(Control):
     def _option(self, index: int, *, pointed: bool, width: int) -> Line:
         choice = self.field.choices[index]
         selected = any(choice is each for each in self.selected)
-        box = ("[x] " if selected else "[ ] ") if self.several else ("(x) " if selected else "( ) ")
+        box = f"[{'x' if selected else ' '}] " if self.several else f"({'x' if selected else ' '}) "
         mark = "> " if pointed else "  "
         name = cut(option_label(self.field, choice, self.catalog), width - len(GUTTER) - len(mark + box) - 1)
         style = "class:value" if selected else "class:server"
