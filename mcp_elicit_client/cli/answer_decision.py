@@ -24,7 +24,6 @@ from mcp_elicit_client.presentation.quoting import quote_name
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm
 from mcp_elicit_client.typing import Action, FormRequest, Request, Source
 
-_CHOICES = ("accept", "decline", "cancel", "done")
 _EXAMPLE = '{"size": "large", "guests": 4}'
 _HIDDEN = "********"
 
@@ -61,12 +60,13 @@ async def decide(options: argparse.Namespace, request: Request) -> Decision:
     """
     catalog: MessageCatalog = options.catalog
     has_values = bool(options.fields or options.answers is not None)
-    chosen = [name for name in _CHOICES if getattr(options, name)]
-    if len(chosen) + has_values != 1:
+    if sum((options.accept, options.decline, options.cancel, options.done, has_values)) != 1:
         raise UsageError(messages.CHOOSE_ANSWER)
     is_form = isinstance(request, FormRequest)
-    if is_form == (chosen == ["done"]) and (is_form or chosen in ([], ["accept"])):
-        raise UsageError(messages.NOT_A_URL if is_form else messages.NOT_A_FORM)
+    if is_form and options.done:
+        raise UsageError(messages.NOT_A_URL)
+    if not is_form and (has_values or options.accept):
+        raise UsageError(messages.NOT_A_FORM)
     action: Action = "decline" if options.decline else "cancel" if options.cancel else "accept"
     if not isinstance(request, FormRequest) or action != "accept":
         return Decision(action=action, shown={"action": action})
