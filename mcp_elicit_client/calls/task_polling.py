@@ -253,7 +253,8 @@ class TaskPoller:
         """
         if self.state.is_final:
             return
-        if error.code in ("limit", "invalid") if isinstance(error, TaskError) else is_owned:
+        must_end = error.code in ("limit", "invalid") if isinstance(error, TaskError) else is_owned
+        if must_end:
             await self._abandon()
 
     async def _abandon(self) -> None:

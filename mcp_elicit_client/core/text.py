@@ -246,9 +246,13 @@ def _kind_of(character: str) -> str:
         return "i" if category[0] == "M" else "e"
     if category[0] == "M":
         return "s" if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef" else "m"
+    if character == "\n":
+        return "n"
     if category in _ESCAPED_CATEGORIES:
-        return "n" if character == "\n" else "v" if character in _VISIBLE_FORMATS else "e"
-    return "f" if character == _BLACK_FLAG else "p" if category == "So" and not character.isascii() else "v"
+        return "v" if character in _VISIBLE_FORMATS else "e"
+    if character == _BLACK_FLAG:
+        return "f"
+    return "p" if category == "So" and not character.isascii() else "v"
 
 
 def _is_safe(text: str, kinds: str, at: int, before: str) -> bool:

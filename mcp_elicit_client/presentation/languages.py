@@ -70,8 +70,8 @@ def _accepted(header: str) -> Iterator[tuple[float, str]]:
     for part in header.split(","):
         name, _, parameters = part.partition(";")
         tag = to_tag(name.strip())
-        quality = _QUALITY.fullmatch(parameters.strip()) if parameters else None
-        weight = float(quality[1]) if quality else 0.0 if parameters else 1.0
+        quality = _QUALITY.fullmatch((parameters or "q=1").strip())
+        weight = float(quality[1]) if quality else 0.0
         if tag is not None and weight:
             yield weight, tag
 

@@ -206,7 +206,8 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: b
             continue
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
             continue
-        if around["short"].fullmatch(after) if message else not around["not_alone"].match(after):
+        ends_there = around["short"].fullmatch(after) if message else not around["not_alone"].match(after)
+        if ends_there:
             return kind
     return None
 

@@ -139,11 +139,11 @@ class FieldQuestion(NamedTuple):
     def prompt(self, words: str) -> str:
         """Return the last line of the question: what to type, such as *words*, and what an empty reply means."""
         how, present = self._how_to_type(), self.answers.present(self.field)
-        on_enter = _ON_ENTER[present] if present is not None else None if self.field.required else messages.ENTER_SKIPS
         hints = [words or ("" if how is None else self.catalog.text(how))]
-        hints.append("" if on_enter is None else self.catalog.text(on_enter))
-        if present is not None and not self.field.required:
-            hints.append(self.catalog.text(messages.SKIP))
+        if present is not None:
+            hints.append(self.catalog.text(_ON_ENTER[present]))
+        if not self.field.required:
+            hints.append(self.catalog.text(messages.ENTER_SKIPS if present is None else messages.SKIP))
         shown = "; ".join(filter(None, hints)) or self.catalog.text(messages.TYPE_ANSWER)
         return f"{self.server}: {shown} (/help): "
 
