@@ -12,7 +12,6 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, ConnectMode, connect
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.demo import messages
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.descriptions import describe_field, request_details, title_line
@@ -26,6 +25,12 @@ SERVER = "restaurant"
 """The server name that the demo displays."""
 
 _WIDTH = 78
+
+_PROTOCOL_VERSION = Message("A server that uses protocol version {version}")
+_CALLING = Message("Calling the tool {tool} ...")
+_RECEIVED = Message("The server received:")
+_INSTALL_MCP_2 = Message("Install mcp 2 to see multi-round-trip requests (2026-07-28).")
+_HEADLESS_ANSWER = Message("The headless handler answers: {action}")
 
 Write = Callable[[str], object]
 
@@ -60,16 +65,16 @@ async def run_demo(
             command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog)
             async with connect(command, Caller(registry, SERVER), mode=mode) as connection:
                 version = connection.protocol_version
-                say(messages.PROTOCOL_VERSION, version=version)
+                say(_PROTOCOL_VERSION, version=version)
                 for tool, _ in await connection.list_tools():
-                    say(messages.CALLING, tool=tool)
+                    say(_CALLING, tool=tool)
                     result = await connection.call_tool(tool, {})
                     if as_json:
                         write(json.dumps({"protocol_version": version, "tool": tool, "result": result}))
                     else:
-                        write(f"{catalog.text(messages.RECEIVED)} {sanitize_text(_text(result))}")
+                        write(f"{catalog.text(_RECEIVED)} {sanitize_text(_text(result))}")
     if len(modes) == 1:
-        say(messages.INSTALL_MCP_2)
+        say(_INSTALL_MCP_2)
 
 
 def _narrated(handler: Handler, write: Write, catalog: MessageCatalog) -> Handler:
@@ -90,7 +95,7 @@ def _narrated(handler: Handler, write: Write, catalog: MessageCatalog) -> Handle
         answer = await handler(request)
         assert isinstance(answer, Answer)
         reason = f" ({answer.reason})" if answer.reason else ""
-        write(f"{catalog.text(messages.HEADLESS_ANSWER, action=answer.action)}{reason}")
+        write(f"{catalog.text(_HEADLESS_ANSWER, action=answer.action)}{reason}")
         return answer
 
     return narrated

@@ -18,7 +18,6 @@ from mcp_elicit_client.core import messages as core_messages
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.field_errors import field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.demo import messages as demo_messages
 from mcp_elicit_client.presentation import catalog as catalogs
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of, yes_keys
@@ -72,9 +71,7 @@ def test_equal_texts_are_equal_messages() -> None:
     assert len({message.text for message in found}) == len(found)
 
 
-@pytest.mark.parametrize(
-    "module", [core_messages, messages, cli_messages, demo_messages], ids=lambda each: each.__name__
-)
+@pytest.mark.parametrize("module", [core_messages, messages, cli_messages], ids=lambda each: each.__name__)
 def test_every_constant_is_used(module: ModuleType) -> None:
     own = Path(module.__file__ or "")
     names = {name for name, value in vars(module).items() if name.isupper() and isinstance(value, (Message, Mapping))}
@@ -86,9 +83,7 @@ def test_every_constant_is_used(module: ModuleType) -> None:
     assert names - set(re.findall(r"\w+", source)) == set()
 
 
-@pytest.mark.parametrize(
-    "module", [core_messages, messages, cli_messages, demo_messages], ids=lambda each: each.__name__
-)
+@pytest.mark.parametrize("module", [core_messages, messages, cli_messages], ids=lambda each: each.__name__)
 def test_no_constant_replaces_another_one(module: ModuleType) -> None:
     source = Path(module.__file__ or "").read_text(encoding="utf-8")
     names = Counter(re.findall(r"^([A-Z_]+)\b.* = ", source, re.MULTILINE))
