@@ -618,7 +618,6 @@ async def test_a_filter_shows_matching_options() -> None:
         (["town 17", " ", ENTER], ["town 17"]),
         (["town 17", " ", " ", ENTER], None),
         (["town 17", " ", BACK_TAB, TAB, "town 17", ENTER], ["town 17"]),
-        (["nowhere", ENTER], None),
         ([DOWN, ENTER], None),
         ([" ", DOWN, " ", "town 17", ENTER, ENTER], ["town 0", "town 1"]),
     ],
@@ -639,6 +638,15 @@ async def test_an_option_too_many_keeps_the_focus_in_its_field() -> None:
     async with asking(form({"f": asked, "other": NAME})) as person:
         await person.types(" ", "town 17", ENTER)
         await person.sees("You can select at most 1 option.", "Field 1 of 2")
+
+
+@pytest.mark.parametrize("asked", [{**MANY, "default": "town 0"}, {"type": "array", "items": MANY}])
+async def test_enter_does_not_leave_a_filter_without_matching_options(asked: dict[str, Any]) -> None:
+    async with asking(form({"f": asked, "other": NAME})) as person:
+        await person.types("nowhere", ENTER, ENTER)
+        await person.sees("nowhere", "No matching options", "Field 1 of 2")
+        await person.types(*[BACKSPACE] * 7, ENTER)
+        await person.sees("Field 2 of 2")
 
 
 async def test_text_is_pasted_into_the_filter() -> None:

@@ -105,7 +105,8 @@ class SelectControl(Control):
                 is_meant = self._is_typing if self.several else self._pointed is not None
                 if is_meant:
                     self._select()
-                return is_meant and bool(self.refusal)
+                    return bool(self.refusal)
+                return not self.shown  # what was typed is not lost without notice
             case "paste" if self._buffer is not None:
                 self._buffer.insert_text(join_lines(data))
             case "erase":
