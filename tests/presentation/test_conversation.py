@@ -387,6 +387,14 @@ def test_a_form_is_answered_with_buttons_and_widgets() -> None:
     }
 
 
+def test_a_search_finds_options_with_or_without_their_accents() -> None:
+    cities = ["Århus", "Cádiz", "İzmir", "São Paulo", "Zürich"]
+    for typed, found in [("sao", "São Paulo"), ("zür", "Zürich"), ("IZM", "İzmir"), ("cádi", "Cádiz")]:
+        turn = play(converse(form({"city": {"type": "string", "enum": cities}}), style=BUTTONS), typed)
+
+        assert [each.label for each in turn.buttons if each.number] == [found]
+
+
 def test_the_help_of_a_chat_names_no_keys() -> None:
     lines = host_lines(play(converse(form(FIELDS), style=BUTTONS), "/help"))
     assert "Send your answer as a message." in lines

@@ -649,6 +649,16 @@ async def test_enter_does_not_leave_a_filter_without_matching_options(asked: dic
         await person.sees("Field 2 of 2")
 
 
+@pytest.mark.parametrize("typed", ["oster", "ÖSTER", "cote", "Cote d’"])
+async def test_a_filter_finds_options_with_or_without_their_accents(typed: str) -> None:
+    countries = ["Österreich", "Côte d’Ivoire", *(f"Country{at}" for at in range(9))]
+    async with asking(form({"f": {"type": "string", "enum": countries}})) as person:
+        await person.types(typed)
+        await person.sees("1 of 11 options")
+        await person.types(ENTER, SENT)
+        assert (await person.done()).content == {"f": countries["c" in typed.casefold()]}
+
+
 async def test_text_is_pasted_into_the_filter() -> None:
     async with asking(form({"f": MANY})) as person:
         await person.types("\x1b[200~town\r\n17\x1b[201~")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.text import fold_accents
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,9 @@ class OptionView:
 
 
 def matches(labels: Sequence[str], text: str) -> list[int]:
-    """Return the positions of the *labels* that contain *text*, in any case."""
-    word = " ".join(text.split()).casefold()
-    return [at for at, label in enumerate(labels) if word in label.casefold()]
+    """Return the positions of the *labels* that contain *text*, in any case, with or without accents."""
+    word = fold_accents(" ".join(text.split()))
+    return [at for at, label in enumerate(labels) if word in fold_accents(label)]
 
 
 def option_values(field: Field) -> list[object]:

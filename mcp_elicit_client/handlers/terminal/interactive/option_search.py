@@ -7,6 +7,7 @@ from functools import cached_property
 
 from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
+from mcp_elicit_client.core.text import fold_accents
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import option_labels
 
@@ -17,9 +18,10 @@ class OptionSearch:
     """
     Incremental search in the options of a field.
 
-    Options whose name or value contains the typed text come first, in the
-    server's order.  Then come those that contain its letters in the same
-    order, those with the fewest letters between them first.
+    Options whose name or value contains the typed text, with or without
+    accents, come first, in the server's order.  Then come those that contain
+    its letters in the same order, those with the fewest letters between them
+    first.
     """
 
     def __init__(self, field: ChoiceField | MultiChoiceField, catalog: MessageCatalog) -> None:
@@ -31,7 +33,7 @@ class OptionSearch:
 
     def find(self, typed: str) -> Sequence[int]:
         """Return the indices of the options that match *typed*; of all options, if it is blank."""
-        query = typed.strip().casefold()
+        query = fold_accents(typed.strip())
         if not query:
             self._latest = range(len(self._field.choices))
         else:
@@ -44,7 +46,7 @@ class OptionSearch:
 
     def contains(self, typed: str) -> bool:
         """Return True if the name or value of an option contains *typed*, with the spaces at its end."""
-        query = typed.lstrip().casefold()
+        query = fold_accents(typed.lstrip())
         return any(query in each for each in self._folded)
 
     def row_of(self, index: int) -> int | None:
@@ -68,7 +70,7 @@ class OptionSearch:
     def _folded(self) -> Sequence[str]:
         labels = option_labels(self._field, self._catalog)
         return [
-            f"{label}\n{choice.value}".casefold() for label, choice in zip(labels, self._field.choices, strict=True)
+            fold_accents(f"{label}\n{choice.value}") for label, choice in zip(labels, self._field.choices, strict=True)
         ]
 
     def _search(self, query: str) -> Sequence[int]:
