@@ -911,10 +911,19 @@ async def test_the_url_is_copied_only_if_the_host_allows_it() -> None:
 
 
 async def test_without_a_browser_the_url_is_shown_with_a_qr_code() -> None:
-    async with asking(visit(), opens=False, rows=60) as person:
+    async with asking(visit(), opens=False, rows=30) as person:
         await press(person, "Open example.com")
         await person.sees("Could not open a browser", "▄")
     assert f"\n{URL['url']}\n" in person.screen.told
+
+
+async def test_a_qr_code_that_does_not_fit_is_not_shown() -> None:
+    async with asking(visit(url=f"{URL['url']}&state={'x' * 150}"), opens=False, rows=24) as person:
+        await press(person, "Open example.com")
+        await person.sees("Could not open a browser", "I have finished")
+        assert "▄" not in person.shown
+        await press(person, "I have finished")
+        assert (await person.done()).action == "accept"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("babel") is None, reason="the extra languages is not installed")

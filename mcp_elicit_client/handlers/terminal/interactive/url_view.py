@@ -29,7 +29,8 @@ class UrlView(View):
     Attributes:
         prompt: The question.
         notes: Sentences of the host about what happened.
-        code: The URL as a QR code, or None.
+        code: The URL as a QR code; None if it has none, or if it does not
+            fit: a part of it is of no use.
     """
 
     request: UrlRequest
@@ -65,6 +66,13 @@ class UrlView(View):
 
     def title(self) -> Line:
         return _emphasized(title_line(self.request, self.catalog), self.request.target.registrable_domain)
+
+    def draw(self, width: int, height: int) -> Drawing:
+        drawing = super().draw(width, height)
+        if self.code is None or not self.viewport.overflows:
+            return drawing
+        self.code = None
+        return super().draw(width, height)
 
     def body(self, width: int) -> Drawing:
         text, target = self.catalog.text, self.request.target
