@@ -600,6 +600,19 @@ async def test_f1_shows_the_details_of_a_field() -> None:
         await person.sees("Field name:\n   | the_code", "Pattern:\n   | ^[A-Z]+$", "Text after | comes from")
 
 
+async def test_escape_hides_the_details_before_it_cancels() -> None:
+    for request in (form({"f": NAME}), form({"f": {"type": "boolean"}}), visit()):
+        async with asking(request) as person:
+            await person.sees("Esc Cancel")
+            await person.types(F1)
+            await person.sees("Text after | comes from the server.", "Ctrl+C Cancel")
+            await person.types(ESCAPE)
+            assert "Text after" not in person.shown
+            await person.sees("Esc Cancel")
+            await person.types(ESCAPE)
+            assert (await person.done()).action == "cancel"
+
+
 async def test_a_filter_shows_matching_options() -> None:
     async with asking(form({"f": MANY})) as person:
         await person.sees("40 of 40 options", "… 33 more")

@@ -207,6 +207,7 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
         pane.sees(">  | Sure")
         pane.keys("F1")
         pane.sees("Field name:")
+        pane.keys("F1")
         pane.types("n")
         pane.keys("Tab")
         # a long list is searched

@@ -258,7 +258,7 @@ class View(ABC):
         return [
             KeyAction("decline", text(messages.DECLINE), letter, letters=letter + letter.upper(), guarded=True),
             *blocking,
-            KeyAction("cancel", text(messages.CANCEL), "Esc", meaning="escape"),
+            KeyAction("cancel", text(messages.CANCEL), "Ctrl+C" if self.details else "Esc", meaning="escape"),
         ]
 
     def details_action(self) -> KeyAction:
@@ -292,13 +292,13 @@ class View(ABC):
         self.status = ""
         if self.question is not None:
             self._answer(key, data)
+        elif key == "details" or (key == "escape" and self.details):
+            self.details = not self.details
+            self.viewport.follow_focus()
         elif key in ("cancel", "escape"):
             self.leave("cancel")
         elif key in ("page-up", "page-down"):
             self.turn_page(1 if key == "page-down" else -1)
-        elif key == "details":
-            self.details = not self.details
-            self.viewport.follow_focus()
         elif key == "remember" and self.remember_label:
             self.app.remembers = not self.app.remembers
         elif key == "more-time":
