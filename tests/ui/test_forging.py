@@ -243,7 +243,7 @@ def allowed(request: Request) -> Iterator[str]:
     """The sentences of the host that long texts, unsupported texts or a busy machine cause, and the URL to copy."""
     yield NOT_CHECKED
     yield ENGLISH.text(messages.CHECKING)
-    yield "This does not have the required format."
+    yield from ("This does not have the required format.", "This does not have the required", "format.")
     # A suggested value of several lines has a key for line breaks.
     yield "Ctrl+J new line   F2 clear / send empty   Tab/Shift+Tab move   Ctrl+Z undo"
     yield "PgUp/PgDn scroll"

@@ -805,6 +805,12 @@ async def test_the_form_follows_the_size_of_the_window() -> None:
         await person.sees("xxxx")
 
 
+async def test_a_long_label_is_readable_beside_short_ones() -> None:
+    terms = {"type": "boolean", "title": f"I agree to {'the terms ' * 9}"}
+    async with asking(form({"a": {"type": "string", "title": "Age"}, "b": terms})) as person:
+        await person.sees("| Age                          |", "| I agree to the terms the te… |")
+
+
 URL = {"mode": "url", "message": "Please sign in", "url": "https://login.example.com/a?b=c", "elicitationId": "e"}
 
 

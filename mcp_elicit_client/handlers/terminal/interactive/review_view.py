@@ -43,9 +43,7 @@ def values_of(controls: Sequence[Control]) -> dict[str, Any]:
 def label_width(controls: Sequence[Control], width: int) -> int:
     """Return the columns for the labels of all fields."""
     room = max(min(_MAX_LABEL, (width - len(GUTTER) - len(CLOSE)) * 2 // 5), 0)
-    widths = [each.title_width for each in controls]
-    # A few long labels, which are shown in full with the focus, do not widen the column.
-    return max((each for each in widths if each <= room), default=room)
+    return min(max(each.title_width for each in controls), room)
 
 
 class ReviewView(View):
