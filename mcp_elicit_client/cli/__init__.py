@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import io
 import logging
+import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 from mcp_elicit_client.cli import messages
@@ -48,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     _configure_output()
+    if argv is None:  # this is the program, and not a function of another one
+        signal.signal(signal.SIGTERM, _interrupt)
     arguments = list(sys.argv[1:] if argv is None else argv)
     catalog = _catalog(arguments)
     try:
@@ -58,6 +62,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()  # Python would complain if it failed at the exit
     except OSError as error:
         return _end_output(error, catalog)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Handle the signal to terminate as Ctrl+C: requests are cancelled, and the terminal gets its mode back."""
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else signal.default_int_handler)(number, frame)
 
 
 def _run(arguments: list[str], catalog: MessageCatalog) -> int:

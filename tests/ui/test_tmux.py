@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from tests.support import FILLED_IN, ROOT, npm_environment, npm_tool, recording_browser, skip_or_fail
+from tests.support import FILLED_IN, ROOT, form_params, npm_environment, npm_tool, recording_browser, skip_or_fail
 from tests.support.tmux import PATIENCE, Pane, environment, window
 
 if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
@@ -389,6 +390,19 @@ def test_a_closed_terminal_cancels(tmp_path: Path) -> None:
     while not (result.exists() and result.read_text()) and time.monotonic() < until:
         time.sleep(0.02)
     assert result.read_text() == "cancel unattended"
+
+
+@pytest.mark.parametrize("ui", ["interactive", "line"])
+def test_a_terminated_command_gives_the_terminal_its_mode_back(tmp_path: Path, ui: str) -> None:
+    request, pid = tmp_path / "request.json", tmp_path / "pid"
+    request.write_text(json.dumps(form_params({"properties": {"name": {"type": "string"}}})))
+    show = shlex.join([sys.executable, "-m", "mcp_elicit_client.cli", "show", str(request)])
+    run = shlex.join(["sh", "-c", f"echo $$ >{pid}; exec {show}"])
+    script = f'before=$(stty -g); {run}; echo "exit status $?"; [ $before = $(stty -g) ] && echo restored'
+    with window(["sh", "-c", script], environment(MCP_ELICIT_UI=ui), cwd=ROOT) as pane:
+        pane.sees("| name")
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+        pane.sees("exit status 130", "restored")
 
 
 INSIDE = """
