@@ -245,7 +245,7 @@ def _read_tool_line(line: str, tools: _Tools) -> tuple[str, dict[str, Any], Mess
     typed, _, rest = line.partition(" ")
     tool = _tool_at(typed, tools)
     try:
-        arguments = from_json(rest or "{}")
+        arguments = from_json(rest or "{}", allow_inf_nan=False)
     except ValueError:
         return typed, {}, messages.ARGUMENTS_NOT_JSON
     if tool is None:

@@ -187,7 +187,8 @@ def parse_json(data: str | bytes, source: str) -> object:
     """
     reason: Message | str
     try:
-        return from_json(data.decode(json.detect_encoding(data)) if isinstance(data, bytes) else data)
+        text = data.decode(json.detect_encoding(data)) if isinstance(data, bytes) else data
+        return from_json(text, allow_inf_nan=False)
     except UnicodeDecodeError:
         reason = messages.NOT_UNICODE
     except ValueError as error:

@@ -271,6 +271,7 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["demo", "--auto", "--browser"], "--auto cannot be combined with --browser."),
         (["check", "callback"], "'callback' is not MODULE:CALLABLE, such as myhost:callback."),
         (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
+        (["call", "x", "--args", '{"a": NaN}', "--", "y"], "--args is not JSON"),
         (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
         (["demo", "--", "x"], "Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`."),
         (["show", "x", "--name", ""], "argument --name: the name is empty: pass the name that users see"),
