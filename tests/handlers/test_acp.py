@@ -171,7 +171,7 @@ SPELLED: list[tuple[dict[str, Any], dict[str, Any], Any, Any]] = [
     ),
     (
         {"type": "array", "items": {"type": "string"}, "minItems": 1},
-        {"type": "string", "description": "(list, separated by commas or line breaks, at least 1 value)"},
+        {"type": "string", "description": "(list, separated by commas, at least 1 value)"},
         "a, b",
         ["a", "b"],
     ),

@@ -959,7 +959,7 @@ async def test_hints_contain_every_limit_and_mark_suggested_values(web: Web) -> 
         "Whole number, from 0.5 to 9.5, multiple of 2 · suggested",
         "Number, more than 1, less than 2",
         "Select 1 to 2",
-        "List, separated by commas or line breaks, at most 3 values",
+        "List, separated by commas, at most 3 values",
         "Text, at most 5 characters · suggested",
     ]
 
