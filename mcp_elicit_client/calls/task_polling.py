@@ -33,7 +33,7 @@ REQUEST_TIMEOUT = 30.0
 """The maximum time of one request about a task, in seconds.  The next poll repeats it."""
 
 MAX_OUTAGE = 60.0
-"""How long a task is polled without success while no request is open, in seconds."""
+"""How long requests about a task may fail while no request is open, in seconds."""
 
 MAX_IDLE = 900.0
 """How long a task may require input that it does not ask for, in seconds."""
@@ -100,7 +100,7 @@ class TaskPoller:
         self._server = server
         self._on_status = on_status
         self._created = anyio.current_time()
-        self._last_success = self._created
+        self._failing_since: float | None = None
         self._idle_since: float | None = None
         self._reported: tuple[TaskStatus, str | None] | None = None
 
@@ -146,19 +146,19 @@ class TaskPoller:
                 the server cannot be reached for too long.
             CapabilityRequiredError: If the connection does not declare tasks.
         """
-        if is_open:
-            self._last_success = anyio.current_time()
         try:
             self.state = await self.requests.get(REQUEST_TIMEOUT)
         except TaskError:
             raise
         except Exception as error:  # noqa: BLE001 -- the SDK raises different errors for a server that is away
+            if is_open:
+                self._failing_since = None
             self.on_failure(error)
             return self.state
-        self._last_success = anyio.current_time()
+        self._failing_since = None
         await self.report()
         ttl = self.state.ttl
-        if not self.state.is_final and ttl is not None and self._last_success > self._created + ttl + TTL_MARGIN:
+        if not self.state.is_final and ttl is not None and anyio.current_time() > self._created + ttl + TTL_MARGIN:
             raise TaskError("expired", task_id=self.state.id)
         return self.state
 
@@ -174,7 +174,10 @@ class TaskPoller:
             raise TaskError("expired", task_id=self.state.id) from error
         if is_capability_required(error):
             raise read_capability_error(error) from error
-        if cannot_repeat(self._call.session, error) or anyio.current_time() > self._last_success + MAX_OUTAGE:
+        now = anyio.current_time()
+        if self._failing_since is None:
+            self._failing_since = now
+        if cannot_repeat(self._call.session, error) or now > self._failing_since + MAX_OUTAGE:
             raise TaskError("interrupted", task_id=self.state.id) from error
 
     async def send(self, key: str, response: Mapping[str, Any]) -> None:
@@ -196,6 +199,7 @@ class TaskPoller:
                 self.on_failure(error)
                 return False
             # The request is no longer open, or the task has expired: the next poll tells.
+        self._failing_since = None
         return True
 
     def check_idle(self) -> None:

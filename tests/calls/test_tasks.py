@@ -575,6 +575,15 @@ async def test_errors_of_single_polls_are_survived(tasker: Tasker, user: User) -
     assert user.asked == ["Name for a?"]
 
 
+async def test_one_error_is_survived_with_a_poll_interval_longer_than_the_outage(
+    tasker: Tasker, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_polling, "MAX_OUTAGE", task_polling.MIN_POLL_INTERVAL / 2)
+    async with connected(tasker, user) as (caller, client):
+        steps = [{"work": 1}, {"refuse": [-32603], "polls": 1}, ask("a")]
+        assert told(await caller.call_tool(client, "run", plan(*steps))) == accepted("a")
+
+
 async def test_errors_of_polls_do_not_disturb_the_user(
     tasker: Tasker, user: User, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
