@@ -14,8 +14,7 @@ from mcp_elicit_client.inbox.inbox import Inbox, get_progress, save_progress
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import Conversation, FormConversation, Style, Turn, start_conversation
-from mcp_elicit_client.presentation.conversation.saved import inputs_from_json, inputs_to_json
-from mcp_elicit_client.presentation.form_input import FieldInput
+from mcp_elicit_client.presentation.form_input import FieldInput, inputs_from_json, inputs_to_json
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.typing import FormRequest, Request
 

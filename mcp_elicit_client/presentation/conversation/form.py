@@ -16,10 +16,16 @@ from mcp_elicit_client.presentation.conversation.introduction import introductio
 from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, Step
 from mcp_elicit_client.presentation.conversation.questions import find_command, help_lines
-from mcp_elicit_client.presentation.conversation.saved import inputs_from_json, inputs_to_json
 from mcp_elicit_client.presentation.conversation.turns import HostText, Style, Turn
 from mcp_elicit_client.presentation.descriptions import option_labels, sent_note
-from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection, read_field
+from mcp_elicit_client.presentation.form_input import (
+    FieldInput,
+    Intent,
+    Selection,
+    inputs_from_json,
+    inputs_to_json,
+    read_field,
+)
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.typing import Answer, FormRequest

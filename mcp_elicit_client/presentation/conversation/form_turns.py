@@ -14,9 +14,9 @@ from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice
 from mcp_elicit_client.presentation.conversation.progress import FormProgress
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion
-from mcp_elicit_client.presentation.conversation.saved import inputs_to_json
 from mcp_elicit_client.presentation.conversation.turns import Button, HostText, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import is_yes_or_no, server_name
+from mcp_elicit_client.presentation.form_input import inputs_to_json
 from mcp_elicit_client.presentation.remembering import remember_label, remember_line
 from mcp_elicit_client.presentation.url_prompts import refusals
 from mcp_elicit_client.presentation.warnings import warning_line
