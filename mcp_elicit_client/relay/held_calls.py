@@ -14,10 +14,10 @@ import anyio.abc
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.held import HeldCall
+from mcp_elicit_client.relay.held_call import HeldCall
 from mcp_elicit_client.relay.legs import CallOutcome, Step, check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError
-from mcp_elicit_client.relay.stored import OUTCOME_TTL
+from mcp_elicit_client.relay.stored_calls import OUTCOME_TTL
 
 MAX_CALL = 3_600.0
 """How long a call may last in total, in seconds, if its client is asked with multi-round-trip requests."""

@@ -16,16 +16,16 @@ from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, c
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.relay.asking import GatewayHandler
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream, authenticated_user, read_downstream, read_progress
+from mcp_elicit_client.relay.gateway_handler import GatewayHandler
 from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls
 from mcp_elicit_client.relay.leg_stores import InboxLegs, MemoryLegs
-from mcp_elicit_client.relay.pushing import PushedCall
+from mcp_elicit_client.relay.pushed_call import PushedCall
 from mcp_elicit_client.relay.refusals import RelayClosedError, error_details, is_internal, to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
-from mcp_elicit_client.relay.stored import StoredCalls
+from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller, forwarding_urls
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions

@@ -13,12 +13,12 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.held import HeldCall
+from mcp_elicit_client.relay.held_call import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import StateContent, StateSealer
-from mcp_elicit_client.relay.stored import StoredCalls
+from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRoundsError
 from mcp_elicit_client.typing import Answer
 

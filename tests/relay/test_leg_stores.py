@@ -26,7 +26,7 @@ from mcp_elicit_client.relay.leg_stores import (
 )
 from mcp_elicit_client.relay.legs import CallOutcome
 from mcp_elicit_client.relay.state import StateContent
-from mcp_elicit_client.relay.stored import StoredCalls
+from mcp_elicit_client.relay.stored_calls import StoredCalls
 from tests.support.inboxes import Clock
 
 pytestmark = pytest.mark.anyio

@@ -27,7 +27,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.inbox import calls_of
-from mcp_elicit_client.relay import Relay, held, held_calls, leg_stores, relay, stored, upstream
+from mcp_elicit_client.relay import Relay, held_call, held_calls, leg_stores, relay, stored_calls, upstream
 from mcp_elicit_client.relay.legs import check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, StateContent, StateSealer
@@ -436,7 +436,7 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The lease of the first one has passed."""
-    monkeypatch.setattr(stored, "LEASE", 0.2)
+    monkeypatch.setattr(stored_calls, "LEASE", 0.2)
     seen: list[str] = []
     key, inbox = b"k" * 32, Inbox(MemoryStore())
     async with (
@@ -545,7 +545,7 @@ async def test_a_client_does_not_get_the_text_of_an_error_of_the_store(caplog: p
 
 async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise another process would send the answer as well."""
-    monkeypatch.setattr(stored, "LEASE", 0.05)
+    monkeypatch.setattr(stored_calls, "LEASE", 0.05)
     inbox = Inbox(MemoryStore())
 
     async def leased_until() -> float:
@@ -573,7 +573,7 @@ async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatc
 async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(stored, "LEASE", 0.05)
+    monkeypatch.setattr(stored_calls, "LEASE", 0.05)
     failed = anyio.Event()
     is_sending = False
 
@@ -619,7 +619,7 @@ async def test_processes_that_send_the_same_answer_ask_the_same_next_question(tm
             group.start_soon(send_late)
             while "waiting" not in seen:
                 await anyio.sleep(0.01)
-            clock.ahead += 2 * stored.LEASE
+            clock.ahead += 2 * stored_calls.LEASE
             asked.append(await two.call(**call))
             mark.touch()
     assert [each.params.message for result in asked for each in result.input_requests.values()] == [
@@ -713,7 +713,7 @@ async def test_a_url_that_is_required_after_an_answer_is_asked_for_and_the_answe
 async def test_a_client_waits_with_several_requests_while_its_user_is_at_a_url(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(held, "MAX_WAIT", 0.0)
+    monkeypatch.setattr(held_call, "MAX_WAIT", 0.0)
     seen: list[str] = []
     arguments = {"mark": str(tmp_path / "mark")}
     async with gateway("push", seen) as client:
@@ -738,7 +738,7 @@ async def test_a_client_waits_with_several_requests_while_its_user_is_at_a_url(
 async def test_a_url_that_is_required_again_is_awaited_and_its_completion_ends_that(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(held, "MAX_WAIT", 0.0)
+    monkeypatch.setattr(held_call, "MAX_WAIT", 0.0)
     seen: list[str] = []
     arguments = {"mark": str(tmp_path / "mark")}
     async with gateway("push", seen) as client:

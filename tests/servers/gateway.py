@@ -22,7 +22,7 @@ import mcp.types
 from mcp.server.lowlevel import Server
 
 from mcp_elicit_client.inbox import Inbox, RedisStore
-from mcp_elicit_client.relay import Relay, stored
+from mcp_elicit_client.relay import Relay, stored_calls
 from tests.servers.serving import MCP_2, serve_http, serve_stdio, wants_http
 
 
@@ -110,7 +110,7 @@ def make_relays() -> dict[str, Relay]:
     environ = os.environ
     key, store = environ.get("ELICIT_KEY", "").encode() or None, environ.get("ELICIT_STORE")
     inbox = None if store is None else Inbox(open_store(store), key)
-    stored.LEASE = float(environ.get("ELICIT_LEASE", stored.LEASE))
+    stored_calls.LEASE = float(environ.get("ELICIT_LEASE", stored_calls.LEASE))
     described: dict[str, dict[str, Any]] = json.loads(environ.get("ELICIT_RELAYS", '{"": {}}'))
     target = upstream()
     return {
