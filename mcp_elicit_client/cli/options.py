@@ -16,12 +16,12 @@ from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer import run_answer
 from mcp_elicit_client.cli.audit import run_stats, run_tail, run_verify
 from mcp_elicit_client.cli.call import run_call, run_demo_command
+from mcp_elicit_client.cli.call_settings import DEFAULT_TIMEOUT
 from mcp_elicit_client.cli.check import run_check
 from mcp_elicit_client.cli.common import wrap
 from mcp_elicit_client.cli.completion import SHELLS, run_completion
-from mcp_elicit_client.cli.request import run_lint, run_show
 from mcp_elicit_client.cli.requests import run_requests
-from mcp_elicit_client.cli.resumable import DEFAULT_TIMEOUT
+from mcp_elicit_client.cli.show_and_lint import run_lint, run_show
 from mcp_elicit_client.cli.suspend import NOT_SUSPENDABLE, SUSPENDED
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.messages import Message

@@ -17,9 +17,9 @@ from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import entry_data, print_document, request_data
+from mcp_elicit_client.cli.call_settings import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, output_width, wrap
-from mcp_elicit_client.cli.resumable import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain
 from mcp_elicit_client.exceptions import ElicitationError, HandshakeRequiredError, InboxError
