@@ -13,7 +13,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.suspending import read_snapshot
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
-from mcp_elicit_client.handlers.agui import Resumed, ResumeEntryError, check_ids, error_text, read_resume
+from mcp_elicit_client.handlers.ag_ui_interrupts import Resumed, ResumeEntryError, check_ids, error_text, read_resume
 from mcp_elicit_client.inbox.inbox import calls_of, list_all
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from mcp_elicit_client._arguments import check_sync, check_type
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.exceptions import CallError, MissingExtraError, ResumeError
-from mcp_elicit_client.handlers.agui import METADATA_KEY, ResumeEntryError, interrupt_data, public_question
+from mcp_elicit_client.handlers.ag_ui_interrupts import METADATA_KEY, ResumeEntryError, interrupt_data, public_question
 from mcp_elicit_client.hosts._ag_ui_thread import Thread
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from mcp_elicit_client.handlers.agui import ResumeEntryError, check_ids, read_resume
+from mcp_elicit_client.handlers.ag_ui_interrupts import ResumeEntryError, check_ids, read_resume
 from mcp_elicit_client.handlers.langgraph.handler import INTERRUPT_TYPE, question_request, resume_value
 
 if TYPE_CHECKING:

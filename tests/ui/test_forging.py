@@ -16,7 +16,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.url.domains import UrlWarning, UrlWarningCode
 from mcp_elicit_client.core.validation.pattern_pool import POOL
-from mcp_elicit_client.handlers.agui import error_text
+from mcp_elicit_client.handlers.ag_ui_interrupts import error_text
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.policies import flag_impersonation

@@ -27,7 +27,7 @@ from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.agui import error_text, interrupt_data, public_question
+from mcp_elicit_client.handlers.ag_ui_interrupts import error_text, interrupt_data, public_question
 from mcp_elicit_client.inbox.records import read_request
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import sources_of
