@@ -104,7 +104,7 @@ def _matches(route: Route, request: Request) -> bool:
 
 def _is_met(when: Predicate, request: Request) -> bool:
     result: object = when(request)
-    if inspect.isawaitable(result):  # true, whatever it would return
+    if inspect.isawaitable(result):  # it is true, whatever its result would be
         raise TypeError(f"{describe(when)} returned an awaitable. A predicate must not be async.")
     return bool(result)
 
@@ -217,7 +217,7 @@ class ElicitationRegistry(NormalizedHandler):
                         f"A handler is already registered for {route}. "
                         "Add a `when=` predicate, or register only one of them."
                     )
-                # Another one: the other may be read in another thread.
+                # A new mapping: another thread may read the old one.
                 before, self._handlers = self._handlers, {**self._handlers, route: normalized}
                 try:
                     normalized.modes  # noqa: B018 -- asks all registries inside

@@ -122,7 +122,7 @@ class ChainWriter:
             OSError: If it cannot be read.
         """
         position = self._exclusively(self._position)
-        # What was rolled back was the last line nevertheless.
+        # After a rollback, the last line is still the last one that was written.
         return self._known.line if "known" in position.found and self._known is not None else position.last
 
     def append(self, event: bytes) -> Checkpoint:

@@ -127,7 +127,7 @@ def load_host_requests(stored: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: If they cannot be read.
     """
-    if not stored:  # quickly
+    if not stored:  # in most calls: without the imports
         return {}
     import mcp.types
     from pydantic import TypeAdapter

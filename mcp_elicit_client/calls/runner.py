@@ -222,7 +222,7 @@ class CallRunner:
         except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
             raise_for(error, self._call.session, sent_state=given.state is not None)
             return _outcome_of_error(error, given)
-        if getattr(result, "result_type", "complete") == "complete":  # quickly
+        if getattr(result, "result_type", "complete") == "complete":  # most results
             return Completed(result)
         required = parse_input_required(result)
         return required if required is not None else Completed(await self._finish(result))

@@ -207,7 +207,7 @@ class Admission:
         return ""
 
     def _delay(self, user_and_server: UserAndServer, *, is_refused: bool) -> float:
-        if not (self._open or is_refused):  # quickly
+        if not (self._open or is_refused):  # most requests
             return 0.0
         of_user, of_server = (
             self._open.get(key, 0) + self._refused.get(key, 0) for key in (user_and_server, user_and_server[1])

@@ -202,7 +202,7 @@ class Permissions:
         rule = Rule(server=server, mode=mode, tool=tool, user=user, permission=permission)
         with self._lock:
             self._unsaved[_key(rule)] = rule
-            self._rules = self._rules | self._unsaved  # another one: the other may be read in another thread
+            self._rules = self._rules | self._unsaved  # a new mapping: another thread may read the old one
             self._write()
             if self._unsaved.get(_key(rule)) is rule:
                 raise PermissionsFileError(f"{self._path} cannot contain a name that is not valid Unicode.")

@@ -33,7 +33,7 @@ def complete_params(method: str, params: Any) -> Any:
 
 def complete_result(result: Any) -> Any:
     """Return a *result* of the server, with an empty form in each request in it that is of a form and has none."""
-    if type(result) is dict and "inputRequests" not in result:  # quickly
+    if type(result) is dict and "inputRequests" not in result:  # most results
         return result
     requests = result.get("inputRequests") if isinstance(result, Mapping) else None
     if not isinstance(requests, Mapping):

@@ -17,7 +17,7 @@ UNKNOWN = "x"
 NUMBER = "0"
 
 
-# What bounds the work.
+# Limits of the work.
 MOST_TEXT = 16_384
 LEAST_WORD = 4
 _LEAST_JOINED = 8
@@ -239,7 +239,7 @@ def _words_of_unknown(token: str, word: str) -> tuple[str, ...]:
         return (known,)
     if word != token and len(pieces := pattern("hump").sub(" ", token).split()) > 1:
         return tuple(chain.from_iterable(_words(piece) for piece in pieces if len(piece) > 1)) or (word,)
-    if known is None and "@" in word:  # only now is an @ an @
+    if known is None and "@" in word:  # it was not read as the letter a
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
     return (known or _as_read(word),)
 
