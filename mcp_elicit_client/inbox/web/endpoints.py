@@ -33,7 +33,7 @@ from mcp_elicit_client.inbox.web.openapi import describe_api
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.security_middleware import media_type
 from mcp_elicit_client.inbox.web.sse import EventStream
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.form_input import FormState
 from mcp_elicit_client.presentation.warnings import warnings_to_confirm
 from mcp_elicit_client.typing import FormRequest, UrlRequest
@@ -42,9 +42,6 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 """Returns the signed-in user of a Starlette request; None if no user is signed in."""
-
-ChooseMessages: TypeAlias = "Callable[[Any], MessageCatalog]"
-"""Returns the texts for the user of a Starlette request."""
 
 Step: TypeAlias = Literal["review", "confirm", "open", "extend", "check", "accept", "decline", "cancel", "block"]
 """The actions of the buttons on the pages.  Only the script of the pages sends ``check``, which keeps a draft."""
