@@ -189,22 +189,27 @@ def locked(path: Path) -> Iterator[None]:
         OSError: If the lock file cannot be written.
     """
     lock_file = path.with_name(f".{path.name}.lock")
-    until = time.monotonic() + LOCK_TIMEOUT
+    descriptor = _open_locked(lock_file, time.monotonic() + LOCK_TIMEOUT)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that another process waits for
+            lock_file.unlink()
+        os.close(descriptor)
+
+
+def _open_locked(path: Path, until: float) -> int:
+    """Open and lock *path*; do so again if another process has removed the file meanwhile."""
     while True:
-        descriptor = open_safely(lock_file, os.O_RDWR | os.O_CREAT)
+        descriptor = open_safely(path, os.O_RDWR | os.O_CREAT)
         try:
             lock(descriptor, max(until - time.monotonic(), 0))
-            is_current = _is_at(descriptor, lock_file)
-            if is_current:
-                try:
-                    yield
-                finally:
-                    with suppress(OSError):  # Windows keeps a file that another process waits for
-                        lock_file.unlink()
-        finally:
+            if _is_at(descriptor, path):
+                return descriptor
+        except BaseException:
             os.close(descriptor)
-        if is_current:
-            return
+            raise
+        os.close(descriptor)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
