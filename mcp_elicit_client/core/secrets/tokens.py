@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, product
 from typing import NamedTuple
 
 from mcp_elicit_client.core.secrets.patterns import pattern
@@ -319,12 +319,12 @@ def _compound(word: str) -> str:
     parts = load_lexicon().parts
     reached = {0: ""}
     for at in range(len(word) - 2):
-        if at in reached:
-            for end in range(at + 3, len(word) + 1):
-                if sign := parts.get(word[at:end]):
-                    for link in _LINKS:
-                        if word.startswith(link, end):
-                            reached.setdefault(end + len(link), reached[at] + sign)
+        if at not in reached:
+            continue
+        part_ends = [end for end in range(at + 3, len(word) + 1) if parts.get(word[at:end])]
+        for end, link in product(part_ends, _LINKS):
+            if word.startswith(link, end):
+                reached.setdefault(end + len(link), reached[at] + parts[word[at:end]])
     if len(word) in reached:
         return reached[len(word)]
     # Or it begins like one word and ends in another: ``Bestätigungscode``.
