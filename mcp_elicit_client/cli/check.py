@@ -18,7 +18,7 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 if TYPE_CHECKING:
     from mcp_elicit_client.testing import ScenarioResult
-    from mcp_elicit_client.testing.report import Report
+    from mcp_elicit_client.testing.report import CheckReport
     from mcp_elicit_client.testing.runner import ScenarioRunner
 
 _MAX_ERROR = 500
@@ -161,7 +161,7 @@ def _report_format(path: Path) -> _Write:
         raise UsageError(messages.REPORT_TYPE, path=sanitize_text(str(path)), suffixes=suffixes) from None
 
 
-def _make_report(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> Report:
+def _make_report(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> CheckReport:
     from mcp_elicit_client.testing.fake_server import DELIVERIES
     from mcp_elicit_client.testing.report import make_report
 

@@ -31,7 +31,7 @@ def client_params(request: Request, protocol_version: ProtocolVersion) -> dict[s
         RequestError: If it came through too many gateways.
     """
     params = write_params(_with_elicitation_id(request), protocol_version)
-    params["message"] = labelled(request.message, request.server.name)
+    params["message"] = with_server_name(request.message, request.server.name)
     if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
         params["_meta"] = write_origin(request.origin)
     return params
@@ -53,7 +53,7 @@ def refuse_unrelayable(request: Request, version: ProtocolVersion) -> Answer | N
     return None
 
 
-def labelled(message: str, server: str) -> str:
+def with_server_name(message: str, server: str) -> str:
     """Return *message* with the name of the server in front of it, once."""
     label = f"[{server}] "
     while message.startswith(label):

@@ -20,7 +20,7 @@ from mcp_elicit_client.testing.requirements import (
 from mcp_elicit_client.testing.results import OUTCOMES, ScenarioResult
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 
-Report: TypeAlias = dict[str, Any]
+CheckReport: TypeAlias = dict[str, Any]
 """The document.  docs/check-report.md describes its members, whose order is fixed."""
 
 FORMAT = "mcp-elicit-check/1"
@@ -41,7 +41,7 @@ def make_report(
     versions: Mapping[str, str],
     results: Sequence[ScenarioResult],
     created: datetime | None = None,
-) -> Report:
+) -> CheckReport:
     """
     Return the report.
 
@@ -73,12 +73,12 @@ def hash_of(report: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def as_text(report: Report) -> str:
+def as_text(report: CheckReport) -> str:
     """Return *report* as the text of a file."""
     return f"{json.dumps(report, indent=2, ensure_ascii=False)}\n"
 
 
-def read_report(text: str) -> Report:
+def read_report(text: str) -> CheckReport:
     """
     Return the report in *text*, which is JSON, or a page that has it embedded.
 

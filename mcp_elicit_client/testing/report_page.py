@@ -8,12 +8,12 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from mcp_elicit_client.testing.report import BEGIN_EMBEDDED, END_EMBEDDED, Report, as_text
+from mcp_elicit_client.testing.report import BEGIN_EMBEDDED, END_EMBEDDED, CheckReport, as_text
 
 _SYMBOLS = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 
 
-def as_page(report: Report) -> str:
+def as_page(report: CheckReport) -> str:
     """Return *report* as HTML."""
     template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
     return template.substitute(
@@ -34,7 +34,7 @@ def _count(outcome: str, count: int) -> str:
     return f'<li class="{_class(outcome)}"><b>{count}</b> {html.escape(outcome)}</li>'
 
 
-def _facts(report: Report) -> Iterator[str]:
+def _facts(report: CheckReport) -> Iterator[str]:
     for name, value in {**report["tested"], **report["versions"]}.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         if shown is not None:

@@ -43,10 +43,10 @@ _logger = logging.getLogger("mcp_elicit_client")
 Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 """Returns the signed-in user of a Starlette request; None if no user is signed in."""
 
-Step: TypeAlias = Literal["review", "confirm", "open", "extend", "check", "accept", "decline", "cancel", "block"]
+PageStep: TypeAlias = Literal["review", "confirm", "open", "extend", "check", "accept", "decline", "cancel", "block"]
 """The actions of the buttons on the pages.  Only the script of the pages sends ``check``, which keeps a draft."""
 
-View: TypeAlias = Literal["form", "errors", "review", "confirm", "open"]
+PageView: TypeAlias = Literal["form", "errors", "review", "confirm", "open"]
 """
 The part of a pending request that a page shows.
 
@@ -349,7 +349,7 @@ def _has_changed(filled: FormData, state: FormState | None) -> bool:
     return state is not None and (bool(state.errors) or not is_reviewed(filled, state))
 
 
-def _confirmed_step(entry: Entry, filled: FormData, pages: Pages) -> Step:
+def _confirmed_step(entry: Entry, filled: FormData, pages: Pages) -> PageStep:
     """Return the step of the button; the one before it if there are warnings that the user has not confirmed."""
     step, request = _step(filled), entry.read()
     if step == "open" and not isinstance(request, UrlRequest):
@@ -359,14 +359,14 @@ def _confirmed_step(entry: Entry, filled: FormData, pages: Pages) -> Step:
     return "review" if isinstance(request, FormRequest) and request.form.fields else "confirm"
 
 
-def _view_of(entry: Entry, filled: FormData) -> View:
+def _view_of(entry: Entry, filled: FormData) -> PageView:
     """Return the view whose page sent *filled*."""
     if entry.request["mode"] == "url":
         return "open"  # which is the request before the user agreed to open the URL
     return "review" if REVIEWED_NAME in filled else "form"
 
 
-def _see(entry: Entry, view: View = "form") -> Response:
+def _see(entry: Entry, view: PageView = "form") -> Response:
     """Redirect to a view of a request, so that reloading and going back repeat nothing."""
     url = entry.id if view == "form" else f"{entry.id}?view={view}"
     return Response(status_code=303, headers={"Location": url})
@@ -392,8 +392,8 @@ def _form_data(body: bytes) -> FormData:
         raise HTTPException(400, "The body must be a form.") from None
 
 
-def _step(filled: FormData) -> Step:
+def _step(filled: FormData) -> PageStep:
     steps = filled.get("action", ())
-    if len(steps) != 1 or steps[0] not in get_args(Step):
+    if len(steps) != 1 or steps[0] not in get_args(PageStep):
         raise HTTPException(400, "`action` must be one of the actions of the page.")
-    return cast("Step", steps[0])
+    return cast("PageStep", steps[0])

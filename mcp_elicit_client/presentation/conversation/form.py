@@ -14,7 +14,7 @@ from mcp_elicit_client.presentation.conversation.choices import find_choice
 from mcp_elicit_client.presentation.conversation.form_turns import FormTurns
 from mcp_elicit_client.presentation.conversation.introduction import introduction
 from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
-from mcp_elicit_client.presentation.conversation.progress import FormProgress, Step
+from mcp_elicit_client.presentation.conversation.progress import FormProgress, FormStep
 from mcp_elicit_client.presentation.conversation.questions import find_command, help_lines
 from mcp_elicit_client.presentation.conversation.turns import HostText, Style, Turn
 from mcp_elicit_client.presentation.descriptions import option_labels, sent_note
@@ -67,7 +67,7 @@ class FormConversation:
         self._catalog = catalog
         self._context = context
         self._answers = FormAnswers(request, catalog, context, draft or {})
-        first: Step = "start" if style.begins_with_dialog else "field"
+        first: FormStep = "start" if style.begins_with_dialog else "field"
         self._progress = FormProgress(style.first_turn, first if request.form.fields else "review")
         self._turns = FormTurns(request, catalog, style, self._answers, self._progress)
         self._enter()

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from mcp_elicit_client.presentation.conversation.options import OptionView
 
-Step: TypeAlias = Literal["start", "field", "review", "pick", "confirm"]
+FormStep: TypeAlias = Literal["start", "field", "review", "pick", "confirm"]
 """
 What is asked.
 
@@ -34,7 +34,7 @@ class FormProgress:
     """
 
     turn: int
-    step: Step
+    step: FormStep
     at: int = 0
     is_editing: bool = False
     remembers: bool = False
@@ -61,7 +61,7 @@ class FormProgress:
             TypeError: The same.
         """
         at, step, view = int(data["at"]), data["step"], data["view"]
-        if step not in get_args(Step) or not (step != "field" or 0 <= at < field_count):
+        if step not in get_args(FormStep) or not (step != "field" or 0 <= at < field_count):
             raise ValueError("the state belongs to another form")
         self.turn, self.step, self.at, self.is_editing = int(data["turn"]), step, at, bool(data["is_editing"])
         self.remembers = data["remembers"] is True
