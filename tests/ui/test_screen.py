@@ -600,6 +600,24 @@ async def test_f1_shows_the_details_of_a_field() -> None:
         await person.sees("Field name:\n   | the_code", "Pattern:\n   | ^[A-Z]+$", "Text after | comes from")
 
 
+@pytest.mark.parametrize(("options", "key"), [(["a", "b"], BACKSPACE), (MANY["enum"], F2)])
+async def test_the_details_name_the_key_that_clears_a_selection(options: list[str], key: str) -> None:
+    async with asking(form({"f": {"enum": options, "default": options[1]}})) as person:
+        await person.types(F1)
+        await person.sees("F2 clear" if key == F2 else "Backspace clear")
+        await person.types(key, SENT)
+        assert (await person.done()).content == {}
+
+
+async def test_the_details_show_the_keys_where_the_focus_is() -> None:
+    asked = {f"f{at}": {"type": "string", "maxLength": 500} for at in range(64)}
+    async with asking(form(asked), rows=12) as person:
+        await person.types(F1)
+        await person.sees("Ctrl+J new line", "PgUp/PgDn scroll")
+        await person.types(PAGE_DOWN, TAB)
+        await person.sees("Ctrl+J new line", "PgUp/PgDn scroll")
+
+
 async def test_escape_hides_the_details_before_it_cancels() -> None:
     for request in (form({"f": NAME}), form({"f": {"type": "boolean"}}), visit()):
         async with asking(request) as person:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from prompt_toolkit.buffer import Buffer
 
@@ -180,8 +180,18 @@ def join_lines(text: str) -> str:
     return " ".join(line for line in text.replace("\r", "\n").split("\n") if line.strip())
 
 
-def focused(control: Control, width: int, label_width: int, symbols: Symbols, *, details: bool) -> Drawing:
-    """Return the lines of the focused field: its input, what it accepts and its errors."""
+def focused(control: Control, width: int, label_width: int, symbols: Symbols, keys: Sequence[Line]) -> Drawing:
+    """
+    Return the lines of the focused field: its input, what it accepts and its errors.
+
+    Args:
+        control: The control.
+        width: The columns of the terminal.
+        label_width: The columns for the label.
+        symbols: The marks.
+        keys: The lines about keys, above the details; empty to show no
+            details.
+    """
     catalog = control.catalog
     description = describe_field(control.field, catalog)
     mark = control.mark(symbols, focused=True)
@@ -207,8 +217,8 @@ def focused(control: Control, width: int, label_width: int, symbols: Symbols, *,
     if description.warning:
         warning = f"{symbols.attention} {description.warning}"
         drawn.lines += host_text(warning, width, "class:warning", indent)
-    if details:
-        drawn.lines += _details(control, description, width)
+    if keys:
+        drawn.lines += [*keys, *_details(control, description, width)]
     drawn.focus = (0, len(drawn.lines) - 1)
     return drawn
 

@@ -239,18 +239,18 @@ class FormView(View):
     def body(self, width: int) -> Drawing:
         drawing = self.message(width)
         symbols, titles = self.app.symbols, label_width(self.controls, width)
+        keys = self._all_keys(width) if self.details else []
         for at, control in enumerate(self.controls):
             drawing.items.append(len(drawing.lines))
             if at == self.place:
                 start = len(drawing.lines)
-                drawing.add(focused(control, width, titles, symbols, details=self.details))
+                drawing.add(focused(control, width, titles, symbols, keys))
                 drawing.focus = (start, len(drawing.lines) - 1)
             else:
                 drawing.lines.append(control.row(width, titles, symbols))
         if self.control is None:
             drawing.focus = (len(drawing.lines) - 1, len(drawing.lines) - 1)
-        if self.details:
-            drawing.lines += self._all_keys(width)
+            drawing.lines += keys
         if drawing.cursor is None:
             drawing.cursor = (len(drawing.lines) - 1, 0)
         return drawing

@@ -153,7 +153,7 @@ class SelectControl(Control):
         select = ("Space", text(messages.KEY_SELECT))
         if accepts_empty(self.field):
             return (select, ("F2", text(messages.KEY_CLEAR_OR_EMPTY)))
-        return (select, ("Backspace", text(messages.KEY_CLEAR))) if self._buffer is None else (select,)
+        return (select, ("Backspace" if self._buffer is None else "F2", text(messages.KEY_CLEAR)))
 
     def errors(self) -> list[str]:
         return [*super().errors(), *([self.refusal] if self.refusal else [])]
