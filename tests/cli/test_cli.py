@@ -71,6 +71,12 @@ def test_the_version_is_printed(run: Any) -> None:
     assert (status, out.split()[0], out.split()[3]) == (0, "mcp-elicit", f"{metadata.version('mcp')})")
 
 
+def test_the_package_can_be_run_in_place_of_the_command() -> None:
+    command = [sys.executable, "-m", "mcp_elicit_client", "--version"]
+
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("mcp-elicit ")
+
+
 @needs_babel
 @pytest.mark.parametrize("words", [["--language", "de"], ["--language=de"]])
 def test_texts_are_in_the_language_of_the_option(run: Any, words: list[str]) -> None:
