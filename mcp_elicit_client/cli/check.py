@@ -42,9 +42,11 @@ def run_check(options: argparse.Namespace) -> int:
     runner = _runner(options, names)
     results = _run_scenarios(options, runner)
     try:
-        for path, write in reports:
-            path.write_text(write(options, runner, results), encoding="utf-8")
-        _report(options, results)
+        try:
+            for path, write in reports:
+                path.write_text(write(options, runner, results), encoding="utf-8")
+        finally:
+            _report(options, results)
     except BrokenPipeError:
         raise
     except OSError as error:

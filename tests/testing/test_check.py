@@ -244,6 +244,15 @@ def test_inconclusive_scenarios_have_an_exit_status_of_their_own_unless_they_are
     assert ET.parse(file).getroot().get("skipped") == "1"
 
 
+def test_results_are_printed_although_a_report_cannot_be_written(tmp_path: Path) -> None:
+    arguments = ("tests.support.callbacks:headless", "--only", "too-long", "--json")
+
+    run = check(*arguments, "--report", str(tmp_path / "nowhere" / "report.html"), status=2)
+
+    assert "too-long" in {each["scenario"] for each in json.loads(run.stdout)["results"]}
+    assert "Cannot write" in run.stderr
+
+
 def test_each_inconclusive_scenario_names_the_next_step() -> None:
     found = results("tests.support.callbacks:headless", status=INCONCLUSIVE)
 
