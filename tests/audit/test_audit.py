@@ -1903,7 +1903,7 @@ def test_the_command_follows_a_log_that_is_truncated(path: Path, run: Any, monke
 
 def test_the_command_ends_when_its_reader_closes(path: Path) -> None:
     write(path, 2_000).close()
-    command = f"{sys.executable} -m mcp_elicit_client.cli audit tail {path} -n 2000 | head -n 1"
+    command = f"{sys.executable} -m mcp_elicit_client audit tail {path} -n 2000 | head -n 1"
 
     run = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=True)
 

@@ -565,7 +565,7 @@ def buffered() -> dict[str, str]:
     "words", [["call", *DEMO], ["demo", "--auto"], ["audit", "--help"], ["--version"]], ids=lambda words: words[0]
 )
 def test_a_closed_output_ends_the_command_silently(words: list[str]) -> None:
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
+    command = [sys.executable, "-m", "mcp_elicit_client", *words]
     with subprocess.Popen(command, env=buffered(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -577,7 +577,7 @@ def test_a_closed_output_ends_the_command_silently(words: list[str]) -> None:
 
 
 def test_an_output_that_is_closed_while_a_request_is_shown_ends_the_demo_silently() -> None:
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", "demo", "--auto"]
+    command = [sys.executable, "-m", "mcp_elicit_client", "demo", "--auto"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -604,7 +604,7 @@ def test_an_output_that_cannot_be_written_is_an_error(run: Any, monkeypatch: pyt
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [["call", *DEMO], ["check", "--list"], ["--version"]], ids=lambda words: words[0])
 def test_a_full_disk_is_an_error(words: list[str], unbuffered: str) -> None:
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
+    command = [sys.executable, "-m", "mcp_elicit_client", *words]
     with Path("/dev/full").open("wb") as full:
         env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         ended = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -621,7 +621,7 @@ def test_a_full_disk_is_an_error(words: list[str], unbuffered: str) -> None:
     ids=["help", "demo"],
 )
 def test_characters_that_the_output_cannot_encode_are_escaped(words: list[str], escaped: str) -> None:
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
+    command = [sys.executable, "-m", "mcp_elicit_client", *words]
     ended = subprocess.run(
         command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=False
     )

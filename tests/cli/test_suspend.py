@@ -282,7 +282,7 @@ def test_a_task_needs_the_environment_of_its_server_again(
 
 def test_of_two_processes_exactly_one_answers(run: Run, asking: Asking) -> None:
     request = request_of(run(*asking(FORM)))
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", "answer", request["id"]]
+    command = [sys.executable, "-m", "mcp_elicit_client", "answer", request["id"]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
     processes = [

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support import FILLED_IN, npm_environment, npm_tool, recording_browser
 
-COMMAND = [sys.executable, "-m", "mcp_elicit_client.cli"]
+COMMAND = [sys.executable, "-m", "mcp_elicit_client"]
 FORM = "trigger-elicitation-request"
 
 

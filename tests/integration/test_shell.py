@@ -21,7 +21,7 @@ from tests.support import FILLED_IN, ROOT, free_port, http_server, npm_environme
 
 FORM = "trigger-elicitation-request"
 FASTMCP = [sys.executable, "-m", "tests.servers.fastmcp_asker"]
-COMMAND = [sys.executable, "-m", "mcp_elicit_client.cli"]
+COMMAND = [sys.executable, "-m", "mcp_elicit_client"]
 TASKER = [sys.executable, "-m", "tests.servers.tasker"]
 NODE = ROOT / ".npm" / "node_modules"
 

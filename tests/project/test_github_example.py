@@ -42,7 +42,7 @@ def test_the_steps_of_the_workflow_pass(workflow: Any, tmp_path: Path) -> None:
     (job,) = workflow["jobs"].values()
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name, words in (("python", ""), ("mcp-elicit", "-m mcp_elicit_client.cli")):
+    for name, words in (("python", ""), ("mcp-elicit", "-m mcp_elicit_client")):
         (programs / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" {words} "$@"\n')
         (programs / name).chmod(0o755)
     environment = {

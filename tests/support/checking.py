@@ -15,7 +15,7 @@ OURS = ["tests.support.callbacks:callback", "--user", "tests.support.callbacks:f
 def check(*arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command with *arguments*, and expect *status*, if it is given."""
     run = subprocess.run(
-        [sys.executable, "-m", "mcp_elicit_client.cli", "check", *arguments],
+        [sys.executable, "-m", "mcp_elicit_client", "check", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -57,7 +57,7 @@ class FollowedPage:
         program, *words = shlex.split(line, comments=True)
         if program == "nox":  # without its environments
             program, words = "pytest", words[words.index("--") + 1 :]
-        module = {"mcp-elicit": "mcp_elicit_client.cli"}.get(program, program)
+        module = {"mcp-elicit": "mcp_elicit_client"}.get(program, program)
         return [sys.executable, *([] if program == "python" else ["-m", module]), *words]
 
     def environment(self, **more: str) -> dict[str, str]:

@@ -718,7 +718,7 @@ def test_the_command_shows_the_request_in_the_browser(tmp_path: Path, wish: str)
         environment["MCP_ELICIT_UI"] = "browser"
     options = ["--browser"] if wish == "option" else []
     ran = subprocess.run(
-        [sys.executable, "-m", "mcp_elicit_client.cli", "show", *options, str(tmp_path / "request.json")],
+        [sys.executable, "-m", "mcp_elicit_client", "show", *options, str(tmp_path / "request.json")],
         capture_output=True,
         check=False,
         text=True,

@@ -35,7 +35,7 @@ def quiet(**more: str) -> dict[str, str]:
 
 def command(*words: str) -> list[str]:
     server = ["--legacy", "--name", "everything", "--", npm_tool("mcp-server-everything"), "stdio"]
-    return [sys.executable, "-m", "mcp_elicit_client.cli", "call", *words, *server]
+    return [sys.executable, "-m", "mcp_elicit_client", "call", *words, *server]
 
 
 @contextmanager
@@ -190,7 +190,7 @@ TYPED = [
 def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
-    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file), "--name", "mail"]
+    show = [sys.executable, "-m", "mcp_elicit_client", "show", str(file), "--name", "mail"]
     with window(show, quiet(), columns=100, rows=50, cwd=ROOT) as pane:
         pane.sees("mail asks for 12 answers", "Ctrl+S Review")
         pane.keys("C-s")
@@ -256,7 +256,7 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
 def test_escape_and_ctrl_c_cancel(keys: list[str], tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}))
-    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file)]
+    show = [sys.executable, "-m", "mcp_elicit_client", "show", str(file)]
     with window(show, quiet(), columns=100, rows=50, cwd=ROOT) as pane:
         pane.sees("Ctrl+S Review")
         for key in keys:
@@ -396,7 +396,7 @@ def test_a_closed_terminal_cancels(tmp_path: Path) -> None:
 def test_a_terminated_command_gives_the_terminal_its_mode_back(tmp_path: Path, ui: str) -> None:
     request, pid = tmp_path / "request.json", tmp_path / "pid"
     request.write_text(json.dumps(form_params({"properties": {"name": {"type": "string"}}})))
-    show = shlex.join([sys.executable, "-m", "mcp_elicit_client.cli", "show", str(request)])
+    show = shlex.join([sys.executable, "-m", "mcp_elicit_client", "show", str(request)])
     run = shlex.join(["sh", "-c", f"echo $$ >{pid}; exec {show}"])
     script = f'before=$(stty -g); {run}; echo "exit status $?"; [ $before = $(stty -g) ] && echo restored'
     with window(["sh", "-c", script], environment(MCP_ELICIT_UI=ui), cwd=ROOT) as pane:
@@ -498,7 +498,7 @@ def test_the_form_is_in_the_terminal_if_the_output_is_a_file(tmp_path: Path) -> 
     request, answer = tmp_path / "request.json", tmp_path / "answer.json"
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     request.write_text(json.dumps({"message": "Who?", "requestedSchema": schema}), encoding="utf-8")
-    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(request), "--name", "mail"]
+    show = [sys.executable, "-m", "mcp_elicit_client", "show", str(request), "--name", "mail"]
     with window(["sh", "-c", f"{shlex.join(show)} > {shlex.quote(str(answer))}"], quiet(), cwd=ROOT) as pane:
         pane.sees("mail asks for 1 answer", "| Who?")
         pane.types("Ann")
