@@ -33,9 +33,10 @@ _ROUNDS_REQUIRED = (
 _OTHER_SESSION = " A request without `requestedSchema` is accepted if you connect with `Caller.connect`."
 
 
-def error_code(error: Exception) -> Any:
+def error_code(error: BaseException | None) -> int | None:
     """Return the code of the JSON-RPC error that the SDK raised as *error*; None if it is another exception."""
-    return getattr(getattr(error, "error", None), "code", None)
+    code = getattr(getattr(error, "error", None), "code", None)
+    return code if isinstance(code, int) else None
 
 
 def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
@@ -124,7 +125,7 @@ def _lacks_back_channel(error: Exception, session: object) -> bool:
 
 def is_capability_required(error: Exception) -> bool:
     """Return True if the server requires a capability that is not declared."""
-    return bool(error_code(error) == _MISSING_CAPABILITY)
+    return error_code(error) == _MISSING_CAPABILITY
 
 
 def read_capability_error(error: Exception) -> CapabilityRequiredError:

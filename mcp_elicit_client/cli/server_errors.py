@@ -8,6 +8,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls._connect import ConnectMode
+from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import quote
 from mcp_elicit_client.core.text import sanitize_text
@@ -36,7 +37,7 @@ def explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None
 def needs_legacy(error: BaseException, mode: ConnectMode) -> bool:
     """Return True if the server may have failed because it supports only server-initiated requests."""
     return mode == "auto" and any(
-        isinstance(each, HandshakeRequiredError) or _code(each) == _INVALID_REQUEST for each in leaf_errors(error)
+        isinstance(each, HandshakeRequiredError) or error_code(each) == _INVALID_REQUEST for each in leaf_errors(error)
     )
 
 
@@ -47,10 +48,5 @@ def _describe(error: BaseException, catalog: MessageCatalog) -> str:
         return catalog.text(messages.SERVER_INITIATED)
     if isinstance(error, CallError):
         return str(error)
-    code = _code(error)
+    code = error_code(error)
     return f"{error} (error {code})" if code is not None else f"{type(error).__name__}: {error}"
-
-
-def _code(error: BaseException) -> int | None:
-    code = getattr(getattr(error, "error", None), "code", None)
-    return code if isinstance(code, int) else None

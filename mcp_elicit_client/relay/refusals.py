@@ -95,7 +95,7 @@ def to_sdk_error(error: Exception) -> Exception:
         return sdk_error(INTERNAL_ERROR, "The gateway failed. Its log contains the cause.", {"reason": "gateway"})
     if isinstance(error, RefusedError):
         return sdk_error(INVALID_PARAMS, str(error), error.data)
-    if isinstance(error, CapabilityRequiredError) and error_code_of_cause(error) is not None:
+    if isinstance(error, CapabilityRequiredError) and error_code(error.__cause__) is not None:
         return error.__cause__  # type: ignore[return-value]
     if isinstance(error, CallTimeoutError):
         return sdk_error(REQUEST_TIMEOUT, str(error), {"reason": "timeout", "limit": error.limit})
@@ -106,13 +106,6 @@ def to_sdk_error(error: Exception) -> Exception:
 def is_internal(error: Exception) -> bool:
     """Return True if *error* is not the client's concern.  Its text may contain a path, an address or data."""
     return isinstance(error, InboxError) or not isinstance(error, ElicitationError)
-
-
-def error_code_of_cause(error: Exception) -> int | None:
-    """Return the code of the SDK's error that caused *error*, or None."""
-    cause = error.__cause__
-    code = error_code(cause) if isinstance(cause, Exception) else None
-    return code if isinstance(code, int) else None
 
 
 def sdk_error(code: int, message: str, data: Any = None) -> Exception:
@@ -133,6 +126,6 @@ def sdk_error(code: int, message: str, data: Any = None) -> Exception:
 def error_details(error: Exception) -> dict[str, Any] | None:
     """Return code, message and data of an error of the SDK; None if it is another exception."""
     details = getattr(error, "error", None)
-    if not isinstance(error_code(error), int):
+    if error_code(error) is None:
         return None
     return {"code": details.code, "message": details.message, "data": details.data}  # type: ignore[union-attr]

@@ -20,6 +20,8 @@ import mcp.types
 from mcp.server.lowlevel import Server
 
 from mcp_elicit_client._arguments import check_function, check_type
+from mcp_elicit_client._concurrency import leaf_errors
+from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.message_tap import MessageTap, Wire
@@ -80,8 +82,9 @@ class Reply:
     @property
     def refused(self) -> bool:
         """True if the reply is an error which says that such requests are not supported."""
-        code = self.error.get("code") if self.error is not None else _error_code(self.failure)
-        return code in _REFUSALS
+        if self.error is not None:
+            return self.error.get("code") in _REFUSALS
+        return self.failure is not None and any(error_code(each) in _REFUSALS for each in leaf_errors(self.failure))
 
     def __str__(self) -> str:
         if self.result is not None:
@@ -89,14 +92,6 @@ class Reply:
         if self.error is not None:
             return f"an error ({self.error.get('code')}: {self.error.get('message')})"
         return "nothing" if self.failure is None else f"nothing, because {type(self.failure).__name__} was raised"
-
-
-def _error_code(error: BaseException | None) -> Any:
-    """Return the code of an error that the client's call raised (delivery ``multi-round-trip``)."""
-    for each in getattr(error, "exceptions", ()):
-        if (code := _error_code(each)) is not None:
-            return code
-    return getattr(getattr(error, "error", None), "code", None)
 
 
 @dataclass
