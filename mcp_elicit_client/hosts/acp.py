@@ -118,7 +118,7 @@ class _AgentRequests:
         """Handle the messages of *connection*."""
         self._tap = ConnectionTap(connection, received=self._on_received, sent=self._on_sent)
 
-    def _on_sent(self, message: wire.Message) -> None:
+    def _on_sent(self, message: wire.WireMessage) -> None:
         match message.get("method"):
             case wire.INITIALIZE:
                 self._declared = wire.declared_modes(message)
@@ -127,7 +127,7 @@ class _AgentRequests:
                 for request_id in [each for each, request in self._open.items() if request.session_id == session_id]:
                     self._withdraw(request_id, result={"action": "cancel"})
 
-    def _on_received(self, message: wire.Message) -> bool:
+    def _on_received(self, message: wire.WireMessage) -> bool:
         """Return True if *message* is about elicitation."""
         params = wire.as_mapping(message.get("params"))
         match message.get("method"):
@@ -146,7 +146,7 @@ class _AgentRequests:
                 return False
         return True
 
-    def _start(self, request_id: object, params: wire.Message) -> None:
+    def _start(self, request_id: object, params: wire.WireMessage) -> None:
         if request_id in self._open:
             self._refuse(request_id, "the ID of the request is in use")
             return
@@ -172,7 +172,7 @@ class _AgentRequests:
         _logger.warning("a request of agent %r is refused: %s", self._agent.name, reason)
         return {"error": {"code": wire.INVALID_PARAMS, "message": reason}}
 
-    async def _answer(self, request_id: object, params: wire.Message) -> None:
+    async def _answer(self, request_id: object, params: wire.WireMessage) -> None:
         response = await self._response(params)
         request = self._open.get(request_id)
         # A handler may go on after its request was withdrawn, and the agent may have used the ID again.
@@ -180,7 +180,7 @@ class _AgentRequests:
             self._tap.respond(request_id, **response)
             self._remove(request_id)
 
-    async def _response(self, params: wire.Message) -> dict[str, Any]:
+    async def _response(self, params: wire.WireMessage) -> dict[str, Any]:
         try:
             request = wire.to_mcp_params(params, self._declared)
             answer = await self._dispatcher.answer_in(None, request, server=self._agent)

@@ -19,7 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.acp.wire import CANCEL_REQUEST, Message
+from mcp_elicit_client.handlers.acp.wire import CANCEL_REQUEST, WireMessage
 
 _SEND_TIMEOUT = 60.0
 """The maximum time for sending a message that nothing waits for, in seconds."""
@@ -64,8 +64,8 @@ class ConnectionTap:
         self,
         connection: object,
         *,
-        received: Callable[[Message], bool],
-        sent: Callable[[Message], object] = lambda _message: None,
+        received: Callable[[WireMessage], bool],
+        sent: Callable[[WireMessage], object] = lambda _message: None,
         ended: Callable[[], object] = lambda: None,
     ) -> None:
         inner: Any = getattr(connection, "_conn", None)
@@ -82,13 +82,13 @@ class ConnectionTap:
         self._on_ended = ended
         self._prefix = f"elicitation-{uuid4().hex}"  # several taps may share a connection
         self._numbers = itertools.count(1)
-        self._replies: dict[object, asyncio.Future[Message]] = {}
+        self._replies: dict[object, asyncio.Future[WireMessage]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         inner._transport = self  # noqa: SLF001 -- the package has no public way to send a request as it is
 
     # --- What this package sends
 
-    async def request(self, method: str, params: Message) -> Message:
+    async def request(self, method: str, params: WireMessage) -> WireMessage:
         """
         Send a request and return its response, with ``result`` or ``error``.  If this is cancelled, so is the request.
 
@@ -99,7 +99,7 @@ class ConnectionTap:
         if self.ended.is_set():
             raise ConnectionError("the connection is closed")
         request_id = f"{self._prefix}-{next(self._numbers)}"
-        reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[WireMessage] = asyncio.get_running_loop().create_future()
         self._replies[request_id] = reply
         try:
             # In the background: the package may wait forever after its transport has failed.
@@ -112,11 +112,13 @@ class ConnectionTap:
             del self._replies[request_id]
             reply.cancel()
 
-    def notify(self, method: str, params: Message) -> None:
+    def notify(self, method: str, params: WireMessage) -> None:
         """Send a notification in the background."""
         self._post({"method": method, "params": params})
 
-    def respond(self, request_id: object, *, result: Message | None = None, error: Message | None = None) -> None:
+    def respond(
+        self, request_id: object, *, result: WireMessage | None = None, error: WireMessage | None = None
+    ) -> None:
         """Send a response in the background."""
         self._post({"id": request_id, **({"result": result} if error is None else {"error": error})})
 
@@ -129,7 +131,7 @@ class ConnectionTap:
             task.cancel()
         return task
 
-    def _post(self, message: Message) -> None:
+    def _post(self, message: WireMessage) -> None:
         async def send() -> None:
             with contextlib.suppress(ConnectionError, asyncio.TimeoutError):
                 await asyncio.wait_for(self._send(message), _SEND_TIMEOUT)
@@ -137,14 +139,14 @@ class ConnectionTap:
         if not self.ended.is_set():
             self.start(send())
 
-    async def _send_for(self, reply: asyncio.Future[Message], message: Message) -> None:
+    async def _send_for(self, reply: asyncio.Future[WireMessage], message: WireMessage) -> None:
         try:
             await self._send(message)
         except Exception as error:  # noqa: BLE001 -- `request` raises it
             if not reply.done():
                 reply.set_exception(error)
 
-    async def _send(self, message: Message) -> None:
+    async def _send(self, message: WireMessage) -> None:
         try:
             await self._transport.send({"jsonrpc": "2.0", **message})
         except (OSError, RuntimeError) as error:  # the pipe is broken, or the package has shut down
@@ -179,7 +181,7 @@ class ConnectionTap:
         self._end()
         await self._transport.close()
 
-    def _take_response(self, message: Message) -> bool:
+    def _take_response(self, message: WireMessage) -> bool:
         reply = None if "method" in message else self._replies.get(message.get("id"))
         if reply is None:
             return False

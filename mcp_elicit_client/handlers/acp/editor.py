@@ -111,7 +111,7 @@ class EditorConnection:
                 if not scopes and self._open.get(session_id) is scopes:
                     del self._open[session_id]
 
-    def _on_received(self, message: wire.Message) -> bool:
+    def _on_received(self, message: wire.WireMessage) -> bool:
         match message.get("method"):
             case wire.INITIALIZE:
                 self._modes = wire.declared_modes(message)
@@ -127,7 +127,7 @@ def connection_of(editor: Editor) -> EditorConnection:
     return editor._connection  # noqa: SLF001 -- host applications have no use for it
 
 
-def _read_response(message: wire.Message) -> tuple[Action, Mapping[str, Any]]:
+def _read_response(message: wire.WireMessage) -> tuple[Action, Mapping[str, Any]]:
     error = message.get("error")
     if error is not None:
         code = wire.as_mapping(error).get("code")

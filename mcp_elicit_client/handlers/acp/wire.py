@@ -18,11 +18,11 @@ INVALID_PARAMS = -32602
 METHOD_NOT_FOUND = -32601
 REQUEST_CANCELLED = -32800
 
-Message: TypeAlias = Mapping[str, Any]
+WireMessage: TypeAlias = Mapping[str, Any]
 """A message of JSON-RPC."""
 
 
-def declared_modes(message: Message) -> frozenset[Mode]:
+def declared_modes(message: WireMessage) -> frozenset[Mode]:
     """Return the modes that the client declares in the ``initialize`` request *message*; an empty object is none."""
     params = as_mapping(message.get("params"))
     capabilities = as_mapping(params.get("clientCapabilities", params.get("capabilities")))
@@ -36,7 +36,7 @@ def as_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def to_mcp_params(params: Message, declared: frozenset[Mode]) -> dict[str, Any]:
+def to_mcp_params(params: WireMessage, declared: frozenset[Mode]) -> dict[str, Any]:
     """
     Return *params* as those of an MCP server.
 
