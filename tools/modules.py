@@ -1,14 +1,16 @@
 """
-Check the modules of the package: no import cycle, and a summary line in each.
+Check the modules of the package: no import cycle, a summary line in each, and one meaning for each name of a type.
 
 ``python -m tools.modules`` counts every import, also inside functions and
 under ``if TYPE_CHECKING``.  The order of the layers is checked by import-linter.
+``python -m tools.modules WORD`` lists the modules whose path or summary contains a word.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -49,6 +51,33 @@ def without_summary(found: Modules) -> list[str]:
     return [name for name, tree in found.items() if not _has_summary(ast.get_docstring(tree))]
 
 
+def summaries(found: Modules, word: str) -> Iterator[str]:
+    """Yield the path and the summary of each module in which *word* occurs in one of both."""
+    for name, tree in found.items():
+        summary = (ast.get_docstring(tree) or "").partition("\n")[0]
+        line = f"{name.replace('.', '/')}: {summary}"
+        if word.casefold() in line.casefold():
+            yield line
+
+
+def defined_twice(found: Modules) -> dict[str, list[str]]:
+    """Return the classes and type aliases that several modules define, with the modules; without private ones."""
+    modules_of: defaultdict[str, list[str]] = defaultdict(list)
+    for module, tree in found.items():
+        for name in dict.fromkeys(_types(tree)):
+            modules_of[name].append(module)
+    return {name: several for name, several in modules_of.items() if len(several) > 1}
+
+
+def _types(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name) if not name.startswith("_"):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")) if name[0] != "_":
+                yield name
+
+
 def _imported(tree: ast.Module, found: Modules) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -76,10 +105,14 @@ def _has_summary(docstring: str | None) -> bool:
 
 
 def main() -> int:
-    """Print what is wrong; return 1 if anything is."""
+    """Print what is wrong, and return 1 if anything is; or list the modules with a word."""
     found = modules()
+    if sys.argv[1:]:
+        print(*summaries(found, sys.argv[1]), sep="\n")
+        return 0
     faults = [f"import cycle: {', '.join(group)}" for group in cycles(imports(found))]
     faults += [f"{name}: begin with one docstring line that ends in a period" for name in without_summary(found)]
+    faults += [f"{name}: defined in {', '.join(several)}" for name, several in defined_twice(found).items()]
     for fault in faults:
         print(fault)
     print(f"{len(found)} modules, {len(faults)} faults")

@@ -12,7 +12,7 @@ import pytest
 from mcp_elicit_client import Answer, ElicitationRegistry
 from mcp_elicit_client.policies import recommended
 from tests.support import form_params
-from tools.modules import ROOT, cycles, imports, modules, without_summary
+from tools.modules import ROOT, cycles, defined_twice, imports, modules, summaries, without_summary
 
 FILES = {
     "__init__.py": '"""A package."""\n',
@@ -51,6 +51,22 @@ def test_every_import_counts_wherever_it_stands(tmp_path: Path, imported: str) -
 
     assert len(found) == 1
     assert {"mcp_elicit_client.low", "mcp_elicit_client.high"} <= set(found[0])
+
+
+def test_a_type_that_two_modules_define_is_named(tmp_path: Path) -> None:
+    found_in(
+        tmp_path,
+        low='"""The lower module."""\nclass Rule: ...\nclass _Row: ...\nMode: TypeAlias = str\n',
+        high='"""The higher module."""\nRule: TypeAlias = str\nclass _Row: ...\nfrom low import Mode\n',
+    )
+
+    assert defined_twice(modules(tmp_path)) == {"Rule": ["mcp_elicit_client.high", "mcp_elicit_client.low"]}
+
+
+def test_modules_are_found_by_a_word_of_their_summary(tmp_path: Path) -> None:
+    found_in(tmp_path)
+
+    assert [*summaries(modules(tmp_path), "LOWER")] == ["mcp_elicit_client/low: The lower module."]
 
 
 @pytest.mark.parametrize(
