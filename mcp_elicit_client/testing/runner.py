@@ -106,22 +106,17 @@ class ScenarioRunner:
             "answer_timeout": self.answer_timeout,
             "silence": self.silence,
         }
-        process = subprocess.Popen(  # noqa: S603 -- this module, in the interpreter that the caller names
-            [self.python, "-m", __name__, json.dumps(job)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)},
-        )
-        lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        reader = threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True)
-        reader.start()
         pending: dict[str, float] = {}  # the scenarios that are running, and when they are stopped
         is_loaded = False
-        try:
+        with _output_lines([self.python, "-m", __name__, json.dumps(job)], folder) as lines:
             while True:
-                line = lines.get(timeout=self._seconds_left(pending, is_loaded=is_loaded))
+                try:
+                    line = lines.get(timeout=self._seconds_left(pending, is_loaded=is_loaded))
+                except queue.Empty:
+                    if not pending:
+                        raise LoadError(f"The import of {self.callback} takes too long.") from None
+                    yield from (self._stopped(name) for name, end in pending.items() if end <= time.monotonic())
+                    return
                 if line is None:
                     yield from map(_crashed, pending)
                     if not is_loaded:
@@ -139,13 +134,6 @@ class ScenarioRunner:
                     yield result
                 else:
                     pending[event["started"]] = time.monotonic() + self._timeout(event["started"])
-        except queue.Empty:
-            if not pending:
-                raise LoadError(f"The import of {self.callback} takes too long.") from None
-            yield from (self._stopped(name) for name, end in pending.items() if end <= time.monotonic())
-        finally:
-            _kill(process)
-            reader.join()
 
     def _seconds_left(self, pending: Mapping[str, float], *, is_loaded: bool) -> float:
         if pending:
@@ -165,6 +153,27 @@ class ScenarioRunner:
             next_step=_AFTER_STOP if outcome == "inconclusive" else "",
             seconds=seconds,
         )
+
+
+@contextlib.contextmanager
+def _output_lines(command: Sequence[str], folder: str) -> Iterator[queue.SimpleQueue[bytes | None]]:
+    """Run *command*, with its temporary files in *folder*, until the block ends; yield its lines, then None."""
+    process = subprocess.Popen(  # noqa: S603 -- this module, in the interpreter that the caller names
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)},
+    )
+    lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+    reader = threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True)
+    reader.start()
+    try:
+        yield lines
+    finally:
+        _kill(process)
+        reader.join()
 
 
 def _read_lines(stream: Any, lines: queue.SimpleQueue[bytes | None]) -> None:
