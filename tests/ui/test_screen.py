@@ -1142,6 +1142,33 @@ async def test_output_of_the_host_appears_above_the_form(monkeypatch: pytest.Mon
     assert handler.stream is terminal
 
 
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "backslashreplace"])
+async def test_output_that_the_terminal_cannot_show_is_an_error_of_the_host_as_without_the_form(
+    errors: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    def written(text: str) -> bytes | str:
+        try:
+            print(text, end="", flush=True)
+        except UnicodeEncodeError as error:
+            return str(error)
+        return b"written"
+
+    shown = io.BytesIO(), io.BytesIO()
+    terminal, plain = (Terminal(each, "utf-8", errors) for each in shown)
+    monkeypatch.setattr(sys, "stdout", plain)
+    without = written("before \udcff after")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    with lines_above(terminal) as above, create_pipe_input() as keyboard:
+        above.show(TerminalApp(input=keyboard, output=Screen())._build(keyboard, Screen()))
+        assert written("before \udcff after") == without
+
+    assert shown[0].getvalue() == shown[1].getvalue()
+
+
 async def test_copying_through_the_terminal_requires_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

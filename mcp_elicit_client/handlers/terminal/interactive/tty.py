@@ -174,7 +174,7 @@ class StdoutProxy:
             try:
                 self._stream.write(text)
                 self._stream.flush()
-            except OSError:  # the terminal was closed
+            except (OSError, ValueError):  # the terminal was closed
                 self._pending = []
 
 
@@ -186,7 +186,10 @@ class _Stream:
         self._above = above
 
     def write(self, text: str) -> int:
-        self._above.put(text)
+        # What the stream cannot write is an error of this call, and not of the form.
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        errors = getattr(self._stream, "errors", None) or "strict"
+        self._above.put(text.encode(encoding, errors).decode(encoding, errors))
         return len(text)
 
     def writelines(self, lines: Iterator[str]) -> None:
