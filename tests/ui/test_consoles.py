@@ -7,11 +7,13 @@ import ctypes
 import gc
 import io
 import os
+import select
 import struct
 import sys
+import threading
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -219,6 +221,37 @@ async def test_a_terminal_that_the_event_loop_cannot_watch_is_read_nevertheless(
     finally:
         os.close(slave)
         os.close(master)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
+def test_text_is_shown_although_the_host_made_the_terminal_non_blocking() -> None:
+    from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
+
+    master, slave = os.openpty()
+    os.set_blocking(slave, False)
+    console = PosixConsole(slave, slave, "utf-8")
+    while select.select([], [slave], [], 0.2)[1]:  # until the terminal takes no more
+        with suppress(BlockingIOError):
+            os.write(slave, b"." * 1_000)
+    shown = b""
+
+    def read() -> None:
+        nonlocal shown
+        while b"the end" not in shown:
+            shown += os.read(master, 65_536)
+
+    reader = threading.Thread(target=read, daemon=True)
+    begin = threading.Timer(0.05, reader.start)
+    try:
+        begin.start()
+        console.write("the end")
+        begin.join()
+        reader.join()
+    finally:
+        os.close(slave)
+        os.close(master)
+
+    assert shown.endswith(b"the end\r\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not drop the end of a line")

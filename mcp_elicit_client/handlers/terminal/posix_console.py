@@ -136,4 +136,6 @@ class PosixConsole(TerminalConsole):
     def _put(self, text: str) -> None:
         data = text.encode(self._encoding, "backslashreplace")
         while data:
+            # A host that reads the terminal with asyncio has made it non-blocking.
+            select.select([], [self._writer], [])
             data = data[os.write(self._writer, data) :]
