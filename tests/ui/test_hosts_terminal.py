@@ -85,6 +85,34 @@ def test_a_thread_of_the_host_that_waits_for_input_leaves_the_keys_to_the_form(c
         pane.sees("again two", "exit status 0")
 
 
+IN_THE_EVENT_LOOP = """
+async def main():
+    reader = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(reader)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+    print("answer", (await TerminalHandler()(REQUEST)).to_wire())
+    print("chat", await reader.readline())
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("ui", ["interactive", "line"])
+def test_a_host_that_reads_the_terminal_with_asyncio_reads_on_after_the_form(ui: str) -> None:
+    with host(IN_THE_EVENT_LOOP, MCP_ELICIT_UI=ui) as pane:
+        if ui == "interactive":
+            answer(pane, "Ann")
+        else:
+            for prompt, typed in [("(/help):", "Ann"), ("/ cancel:", "send")]:
+                pane.sees(prompt)
+                pane.types(typed)
+                pane.keys("Enter")
+        pane.sees("answer {'action': 'accept', 'content': {'name': 'Ann'}}")
+        pane.types("hello")
+        pane.keys("Enter")
+        pane.sees("chat b'hello\\n'")
+
+
 def test_a_thread_that_waits_is_recognized_without_the_help_of_the_system() -> None:
     def reads() -> None:
         input()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from typing import Any
 
 import anyio
 
@@ -75,18 +77,32 @@ async def terminal() -> AsyncIterator[TerminalConsole | None]:
 @contextmanager
 def _suspended_host() -> Iterator[None]:
     """
-    Suspend the Textual application that the current task belongs to, if there is one.
+    Suspend the Textual application of the current task, and what reads the terminal in its event loop, if there is one.
 
     Applications of prompt_toolkit are suspended by the interactive form.
     """
     context = sys.modules.get("textual._context")
     app = context.active_app.get(None) if context is not None else None
+    transport = _transport_of_host()
     with ExitStack() as stack:
+        if transport is not None:
+            transport.pause_reading()
+            stack.callback(transport.resume_reading)
         if app is not None and app.is_running and not app.is_headless:
             stack.enter_context(app.suspend())
             # Nothing may be drawn until the application has the terminal again.
             stack.enter_context(app.batch_update())
         yield
+
+
+def _transport_of_host() -> asyncio.ReadTransport | None:
+    """Return the transport with which the host reads the terminal in the current event loop of asyncio, or None."""
+    transport = None
+    with suppress(AttributeError, KeyError, OSError, RuntimeError, ValueError):
+        loop: Any = asyncio.get_running_loop()
+        # There is no public way to know it.
+        transport = loop._selector.get_key(sys.stdin.fileno()).data[0]._callback.__self__  # noqa: SLF001
+    return transport if isinstance(transport, asyncio.ReadTransport) else None
 
 
 def _find() -> TerminalConsole | None:
