@@ -4,10 +4,13 @@
 A connection belongs to one client and to the modes that this client declares,
 because capabilities are declared once for a connection.  At most one call at a
 time uses it, so that each server-initiated request belongs to a known call.
+Calls with multi-round-trip requests continue on the connection on which they
+were paused, also at the same time as other calls.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import math
@@ -36,6 +39,9 @@ _logger = logging.getLogger("mcp_elicit_client")
 MAX_LISTENERS = 64
 """The maximum number of URL elicitations of one connection whose completion is awaited."""
 
+_MAX_KEPT = 4_096
+"""The maximum number of waiting calls whose connections are kept open."""
+
 _MIN_INTERVAL = 0.1
 """The minimum interval between two looks for unused connections, in seconds."""
 
@@ -57,6 +63,9 @@ class UpstreamConnection:
         caller: Makes the calls.
         client: The SDK's client or session.
         has_rounds: The server uses multi-round-trip requests.
+        key: The client and its modes, which alone use it.
+        base: The connection that this one shares; the same object if it is
+            used alone.
         listeners: The number of tasks that wait for notifications.
         idle_since: When the last call ended, by `time.monotonic`.
     """
@@ -67,6 +76,8 @@ class UpstreamConnection:
         self.caller: UpstreamCaller
         self.client: Any = None
         self.has_rounds: bool = False
+        self.key: tuple[Hashable, frozenset[Mode]]
+        self.base: UpstreamConnection = self
         self.listeners: int = 0
         self.idle_since: float = math.inf
         self._closing = anyio.Event()
@@ -77,6 +88,12 @@ class UpstreamConnection:
         """True if a call can be made."""
         is_connected = self._disconnected is None or not self._disconnected.is_set()
         return is_connected and not self._closing.is_set()
+
+    def share(self) -> UpstreamConnection:
+        """Return this connection for one more call at the same time.  It gets a caller of its own."""
+        shared = copy.copy(self)
+        shared.ask = None
+        return shared
 
     def close(self) -> None:
         """Have the connection closed by the task that opened it."""
@@ -105,15 +122,18 @@ class UpstreamConnection:
 class Lease:
     """The block in which a call of *downstream* uses a connection of *pool*."""
 
-    __slots__ = ("_connection", "_downstream", "_pool")
+    __slots__ = ("_connection", "_downstream", "_pool", "_preferred")
 
-    def __init__(self, pool: ConnectionPool, downstream: Downstream) -> None:
+    def __init__(
+        self, pool: ConnectionPool, downstream: Downstream, preferred: UpstreamConnection | None = None
+    ) -> None:
         self._pool = pool
         self._downstream = downstream
+        self._preferred = preferred
         self._connection: UpstreamConnection
 
     async def __aenter__(self) -> UpstreamConnection:
-        self._connection = await self._pool.take(self._downstream)
+        self._connection = await self._pool.take(self._downstream, self._preferred)
         return self._connection
 
     async def __aexit__(
@@ -154,6 +174,8 @@ class ConnectionPool:
         self._max_calls = max_calls
         self._timeouts = timeouts
         self._idle: dict[tuple[Hashable, frozenset[Mode]], list[UpstreamConnection]] = {}
+        self._of_calls: dict[str, tuple[UpstreamConnection, float]] = {}
+        """The connections of calls that wait for their clients, and until when."""
         self._in_use: Counter[Hashable] = Counter()
         self._connected: set[Hashable] = set()
         """The clients whose connections to the gateway are open."""
@@ -173,9 +195,28 @@ class ConnectionPool:
         for connection in self._leased:
             connection.caller.fail_calls(error)
 
-    def lease(self, downstream: Downstream) -> Lease:
+    def keep(self, connection: UpstreamConnection, call_id: str, seconds: float) -> None:
+        """Keep *connection* open, for `connection_of`, while a call waits for its client for at most *seconds*."""
+        self._of_calls[call_id] = (connection.base, time.monotonic() + seconds)
+        if len(self._of_calls) > _MAX_KEPT:
+            del self._of_calls[next(iter(self._of_calls))]
+
+    def release(self, call_id: str) -> None:
+        """End what `keep` began."""
+        self._of_calls.pop(call_id, None)
+
+    def connection_of(self, call_id: str) -> UpstreamConnection | None:
+        """Return the connection on which a call was paused: a server may accept its state only there."""
+        connection, _ = self._of_calls.get(call_id, (None, 0.0))
+        return connection
+
+    def lease(self, downstream: Downstream, preferred: UpstreamConnection | None = None) -> Lease:
         """
         Return a block that uses a connection for *downstream*, alone.
+
+        With *preferred*, it uses this connection if it can still be used by
+        this client, at the same time as other calls if need be: only
+        multi-round-trip requests allow that.
 
         It raises, when it begins:
 
@@ -183,16 +224,16 @@ class ConnectionPool:
         - `CallError`, if the server cannot be reached, or not in time, or the
           relay was closed.
         """
-        return Lease(self, downstream)
+        return Lease(self, downstream, preferred)
 
-    async def take(self, downstream: Downstream) -> UpstreamConnection:
+    async def take(self, downstream: Downstream, preferred: UpstreamConnection | None = None) -> UpstreamConnection:
         """Return a connection for *downstream*, which `give_back` takes: see `lease`."""
         if self._in_use[downstream.key] >= self._max_calls:
             raise RefusedError("too_many_calls")
         self._in_use[downstream.key] += 1
         self._watch(downstream)
         try:
-            connection = self._idle_for(downstream) or await self._connect(downstream)
+            connection = self._open_for(downstream, preferred) or await self._connect(downstream)
         except BaseException:
             self._count_ended(downstream)
             raise
@@ -209,11 +250,11 @@ class ConnectionPool:
             connection.close()
         self._leased.discard(connection)
         connection.ask = None
-        if connection.is_usable and self._may_return(downstream):
-            connection.idle_since = time.monotonic()
-            self._idle.setdefault((downstream.key, downstream.modes), []).append(connection)
-        else:
+        if not connection.is_usable or not self._may_return(downstream):
             connection.close()
+        elif connection.base is connection:  # otherwise another call has it
+            connection.idle_since = time.monotonic()
+            self._idle.setdefault(connection.key, []).append(connection)
         self._count_ended(downstream)
 
     def _count_ended(self, downstream: Downstream) -> None:
@@ -225,10 +266,13 @@ class ConnectionPool:
         """Close unused connections, for ever."""
         while True:
             await anyio.sleep(max(self._idle_timeout / 4, _MIN_INTERVAL))
-            oldest = time.monotonic() - self._idle_timeout
+            now = time.monotonic()
+            self._of_calls = {key: each for key, each in self._of_calls.items() if each[1] > now}
+            needed = {each for each, _ in self._of_calls.values()} | {each.base for each in self._leased}
+            oldest = now - self._idle_timeout
             for key, connections in [*self._idle.items()]:
                 for each in [*connections]:
-                    if not each.is_usable or (each.idle_since < oldest and not each.listeners):
+                    if not each.is_usable or (each.idle_since < oldest and not each.listeners and each not in needed):
                         connections.remove(each)
                         each.close()
                 if not connections:
@@ -249,8 +293,16 @@ class ConnectionPool:
     def _may_return(self, downstream: Downstream) -> bool:
         return downstream.has_rounds or downstream.key in self._connected
 
-    def _idle_for(self, downstream: Downstream) -> UpstreamConnection | None:
-        connections = self._idle.get((downstream.key, downstream.modes))
+    def _open_for(self, downstream: Downstream, preferred: UpstreamConnection | None) -> UpstreamConnection | None:
+        key = (downstream.key, downstream.modes)
+        connections = self._idle.get(key, [])
+        if preferred is not None and preferred.has_rounds and preferred.is_usable and preferred.key == key:
+            if preferred in connections:
+                connections.remove(preferred)
+                return preferred
+            shared = preferred.share()
+            shared.caller = self._make_caller(shared, downstream.modes, downstream.user)
+            return shared
         while connections:
             connection = connections.pop()
             if connection.is_usable:
@@ -262,6 +314,7 @@ class ConnectionPool:
         if self._group is None:
             raise RelayClosedError
         connection = UpstreamConnection()
+        connection.key = (downstream.key, downstream.modes)
         connection.caller = self._make_caller(connection, downstream.modes, downstream.user)
         target = self._target(downstream.user) if callable(self._target) else self._target
         timeouts = self._timeouts()

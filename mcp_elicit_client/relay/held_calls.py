@@ -12,7 +12,7 @@ import anyio
 import anyio.abc
 
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
-from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
+from mcp_elicit_client.relay.connections import Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
 from mcp_elicit_client.relay.legs import CallOutcome, Step, check_same_call
@@ -34,14 +34,12 @@ class HeldCalls:
     The held calls of a relay.
 
     Args:
-        connections: The connections to the upstream server.
         max_calls: The maximum number of calls of one client at a time.
         leg_ttl: How long a leg can be answered, in seconds.
     """
 
-    def __init__(self, connections: ConnectionPool, *, max_calls: int, leg_ttl: float) -> None:
+    def __init__(self, *, max_calls: int, leg_ttl: float) -> None:
         self._group: anyio.abc.TaskGroup | None = None
-        self._connections = connections
         self._max_calls = max_calls
         self._leg_ttl = leg_ttl
         self._process = secrets.token_urlsafe(9)
@@ -61,10 +59,10 @@ class HeldCalls:
         self._calls.clear()
 
     async def start(
-        self, downstream: Downstream, spec: CallSpec, work: Work, progress: ProgressCallback | None
+        self, downstream: Downstream, spec: CallSpec, lease: Lease, work: Work, progress: ProgressCallback | None
     ) -> Step:
         """
-        Make the call *spec* in a separate task, and return its first leg or its outcome.
+        Make the call *spec* in a separate task, within *lease*, and return its first leg or its outcome.
 
         Raises:
             RefusedError: If the client has too many calls in progress.
@@ -78,7 +76,7 @@ class HeldCalls:
         call = HeldCall(downstream.caller, spec, self._process, leg_ttl=self._leg_ttl, max_ttl=MAX_CALL)
         self._calls[call.id] = call
         self._number_by_client[client] += 1
-        self._group.start_soon(self._run, call, client, downstream, work)
+        self._group.start_soon(self._run, call, client, lease, work)
         return await call.first(progress)
 
     def find(self, call_id: str, process: str, spec: CallSpec) -> HeldCall:
@@ -97,11 +95,11 @@ class HeldCalls:
         check_same_call(call.spec, spec)
         return call
 
-    async def _run(self, call: HeldCall, client: str, downstream: Downstream, work: Work) -> None:
+    async def _run(self, call: HeldCall, client: str, lease: Lease, work: Work) -> None:
         try:
             with call.scope:
                 try:
-                    async with self._connections.lease(downstream) as connection:
+                    async with lease as connection:
                         connection.ask = call.ask
                         call.finish(CallOutcome(await work(connection, call)))
                 except Exception as error:  # noqa: BLE001 -- raised for the client, in its request

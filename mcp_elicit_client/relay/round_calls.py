@@ -101,8 +101,12 @@ class RoundCalls:
             if connection.has_rounds:
                 came = await connection.caller.start(connection.client, spec, self._timeouts, progress)
         if came is None:
-            return await self._hold(downstream, spec, None, progress)
-        return await self._step_of(downstream, spec, came, progress)
+            return await self._hold(downstream, spec, None, progress, connection)
+        if isinstance(came, PausedCall):
+            leg = await self._stored.start(downstream.caller, came)
+            self._connections.keep(connection, leg.call_id, self._leg_ttl)
+            return leg
+        return await self._step_of(downstream, spec, came, progress, connection)
 
     async def _hold(
         self,
@@ -110,20 +114,26 @@ class RoundCalls:
         spec: CallSpec,
         paused: UrlRequiredInRoundsError | None,
         progress: ProgressCallback | None,
+        connection: UpstreamConnection,
     ) -> Step:
         make = functools.partial(_make, spec, self._timeouts, paused, wants_progress=progress is not None)
-        return await self._held.start(downstream, spec, make, progress)
+        lease = self._connections.lease(downstream, connection)
+        return await self._held.start(downstream, spec, lease, make, progress)
 
     async def _step_of(
-        self, downstream: Downstream, spec: CallSpec, came: Any, progress: ProgressCallback | None
+        self,
+        downstream: Downstream,
+        spec: CallSpec,
+        came: Any,
+        progress: ProgressCallback | None,
+        connection: UpstreamConnection,
     ) -> Step:
-        if isinstance(came, PausedCall):
-            return await self._stored.start(downstream.caller, came)
         if isinstance(came, UrlRequiredInRoundsError):
-            return await self._hold(downstream, spec, came, progress)
+            return await self._hold(downstream, spec, came, progress, connection)
         if isinstance(came, TaskHandle):
             finish = functools.partial(_finish_task, came, self._timeouts)
-            return await self._held.start(downstream, spec, finish, progress)
+            lease = self._connections.lease(downstream, connection)
+            return await self._held.start(downstream, spec, lease, finish, progress)
         return CallOutcome(came)
 
     async def _continue(
@@ -137,7 +147,8 @@ class RoundCalls:
         async def proceed(
             snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
         ) -> Any:
-            async with self._connections.lease(downstream) as connection:
+            preferred = self._connections.connection_of(state.call_id)
+            async with self._connections.lease(downstream, preferred) as connection:
                 came = await connection.caller.proceed(
                     connection.client,
                     snapshot,
@@ -146,8 +157,12 @@ class RoundCalls:
                     before_send=before_send,
                     progress_callback=progress,
                 )
+            if isinstance(came, PausedCall):
+                self._connections.keep(connection, state.call_id, self._leg_ttl)
+                return came
+            self._connections.release(state.call_id)
             if isinstance(came, TaskHandle | UrlRequiredInRoundsError):
-                step = await self._step_of(downstream, spec, came, progress)
+                step = await self._step_of(downstream, spec, came, progress, connection)
                 return step.unwrap() if isinstance(step, CallOutcome) else step
             return came
 

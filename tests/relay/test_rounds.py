@@ -21,6 +21,7 @@ import mcp.types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from mcp.server import lowlevel
 
 from mcp_elicit_client import Limits, RequestOptions
 from mcp_elicit_client.calls.methods import CallSpec
@@ -109,6 +110,7 @@ async def gateway(
     *,
     has_wire: bool = False,
     tools: visitor.Tools | None = None,
+    upstream: Any = None,
     **options: Any,
 ) -> AsyncIterator[Client]:
     """Connect to a gateway to the server `visitor`; with *has_wire*, all messages are JSON."""
@@ -120,7 +122,7 @@ async def gateway(
     sdk: Any = mcp
     tools = tools or visitor.Tools((seen if seen is not None else []).append)
     server = visitor.build_for_mcp_2(tools)
-    upstream: Any = (lambda _user: streams_to(server)) if has_wire else server
+    upstream = upstream or ((lambda _user: streams_to(server)) if has_wire else server)
 
     async with (
         Relay("visitor", upstream, mode=MODES[up], user=lambda _context: people[0], **options) as open_relay,
@@ -130,6 +132,70 @@ async def gateway(
     ):
         with anyio.fail_after(30):
             yield Client(client, people)
+
+
+class OwnState:
+    """Makes a new server for each connection, which accepts only its own state, as servers over stdio do."""
+
+    def __init__(self) -> None:
+        self.closed: dict[str, anyio.Event] = {}
+        self.waiting = 0
+        self.both_wait = anyio.Event()
+
+    @asynccontextmanager
+    async def __call__(self, user: str | None) -> AsyncIterator[Any]:
+        self.closed[user or ""] = closed = anyio.Event()
+        own_state = f"state {len(self.closed)} {id(closed)}"
+
+        async def call_tool(_context: Any, params: Any) -> Any:
+            if params.name == "together" and not params.input_responses:
+                self.waiting += 1
+                if self.waiting == 2:
+                    self.both_wait.set()
+                await self.both_wait.wait()
+            if params.name != "echo" and not params.input_responses:
+                request = {"method": "elicitation/create", "params": visitor.asked_form()}
+                question = types.ElicitRequest.model_validate(request)
+                return types.InputRequiredResult(input_requests={"q": question}, request_state=own_state)
+            text = "accepted" if params.request_state in (None, own_state) else "another state"
+            return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+        async def list_tools(_context: Any, _params: Any) -> Any:
+            return types.ListToolsResult(tools=[])
+
+        try:
+            server: Any = lowlevel.Server
+            async with streams_to(server("own", on_call_tool=call_tool, on_list_tools=list_tools)) as streams:
+                yield streams
+        finally:
+            closed.set()
+
+
+async def test_calls_at_the_same_time_continue_where_their_servers_accept_the_state() -> None:
+    async with gateway("rounds", upstream=OwnState()) as client:
+        asked: list[Any] = []
+
+        async def call() -> None:
+            asked.append(await client.call("together"))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(call)
+            group.start_soon(call)
+        for each in asked:
+            answers = dict.fromkeys(keys(each), ANN)
+            result = await client.call("together", state=each.request_state, responses=answers)
+            assert said(result) == "accepted"
+
+
+async def test_a_connection_stays_open_while_a_call_waits_for_its_client() -> None:
+    upstream = OwnState()
+    async with gateway("rounds", upstream=upstream, idle_timeout=0) as client:
+        asked = await client.call("form")
+        await client.call("echo", user="bob")
+        await upstream.closed["bob"].wait()
+        answers = dict.fromkeys(keys(asked), ANN)
+        assert said(await client.call("form", state=asked.request_state, responses=answers)) == "accepted"
+        await upstream.closed["ann"].wait()
 
 
 async def test_of_the_ended_calls_of_one_client_only_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
