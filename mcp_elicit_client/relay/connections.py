@@ -42,6 +42,9 @@ MAX_LISTENERS = 64
 _MAX_KEPT = 4_096
 """The maximum number of waiting calls whose connections are kept open."""
 
+_PING_TIMEOUT = 5.0
+"""The maximum time of a server to show that it still knows a connection, in seconds."""
+
 _MIN_INTERVAL = 0.1
 """The minimum interval between two looks for unused connections, in seconds."""
 
@@ -68,6 +71,8 @@ class UpstreamConnection:
             used alone.
         listeners: The number of tasks that wait for notifications.
         idle_since: When the last call ended, by `time.monotonic`.
+        is_doubtful: The last call ended with an error of the server, which
+            may no longer know this connection.
     """
 
     def __init__(self) -> None:
@@ -80,6 +85,7 @@ class UpstreamConnection:
         self.base: UpstreamConnection = self
         self.listeners: int = 0
         self.idle_since: float = math.inf
+        self.is_doubtful: bool = False
         self._closing = anyio.Event()
         self._disconnected: Any = None  # the event of the session, if it has one
 
@@ -88,6 +94,18 @@ class UpstreamConnection:
         """True if a call can be made."""
         is_connected = self._disconnected is None or not self._disconnected.is_set()
         return is_connected and not self._closing.is_set()
+
+    async def is_alive(self) -> bool:
+        """Return True if a call can be made, also after an error: a restarted server has lost its sessions."""
+        if self.is_usable and self.is_doubtful and not self.has_rounds:  # others have neither session nor ping
+            try:
+                with anyio.fail_after(_PING_TIMEOUT):
+                    await unwrap_session(self.client).send_ping()
+            except BaseException as error:
+                self.close()
+                if not isinstance(error, Exception):
+                    raise
+        return self.is_usable
 
     def share(self) -> UpstreamConnection:
         """Return this connection for one more call at the same time.  It gets a caller of its own."""
@@ -233,7 +251,7 @@ class ConnectionPool:
         self._in_use[downstream.key] += 1
         self._watch(downstream)
         try:
-            connection = self._open_for(downstream, preferred) or await self._connect(downstream)
+            connection = await self._open_for(downstream, preferred) or await self._connect(downstream)
         except BaseException:
             self._count_ended(downstream)
             raise
@@ -250,6 +268,7 @@ class ConnectionPool:
             connection.close()
         self._leased.discard(connection)
         connection.ask = None
+        connection.is_doubtful = isinstance(error, Exception) and error_details(error) is not None
         if not connection.is_usable or not self._may_return(downstream):
             connection.close()
         elif connection.base is connection:  # otherwise another call has it
@@ -293,7 +312,9 @@ class ConnectionPool:
     def _may_return(self, downstream: Downstream) -> bool:
         return downstream.has_rounds or downstream.key in self._connected
 
-    def _open_for(self, downstream: Downstream, preferred: UpstreamConnection | None) -> UpstreamConnection | None:
+    async def _open_for(
+        self, downstream: Downstream, preferred: UpstreamConnection | None
+    ) -> UpstreamConnection | None:
         key = (downstream.key, downstream.modes)
         connections = self._idle.get(key, [])
         if preferred is not None and preferred.has_rounds and preferred.is_usable and preferred.key == key:
@@ -305,7 +326,7 @@ class ConnectionPool:
             return shared
         while connections:
             connection = connections.pop()
-            if connection.is_usable:
+            if await connection.is_alive():
                 return connection
             connection.close()
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Mode, Request, UrlRequest
 from tests.servers import visitor
+from tests.support import VISITOR, free_port, http_server
 from tests.support.gateways import MODES, SIDES, User, connected, said, streams_to, target
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -310,6 +311,22 @@ async def test_the_connections_of_a_client_are_closed_when_it_disconnects() -> N
             assert [each.is_set() for each in opened] == [False, True]
         with anyio.fail_after(30):
             await opened[0].wait()
+
+
+@pytest.mark.parametrize("down", SIDES)
+async def test_a_server_that_was_restarted_is_connected_to_again(down: str) -> None:
+    """The first call fails, since the server no longer knows the session."""
+    port, caller = str(free_port()), Caller(User(), "gateway")
+    async with AsyncExitStack() as stack:
+        with http_server(VISITOR, {"ELICIT_PORT": port}) as url:
+            relay = await stack.enter_async_context(Relay("visitor", url, mode="legacy"))
+            client = await stack.enter_async_context(connected(relay, down, caller))
+            await caller.call_tool(client, "form")
+        with http_server(VISITOR, {"ELICIT_PORT": port}), anyio.fail_after(30):
+            with pytest.raises(Exception, match="Session"):
+                await caller.call_tool(client, "form")
+            result = await caller.call_tool(client, "form")
+            assert json.loads(said(result))["got"]["action"] == "accept"
 
 
 async def test_a_relay_that_keeps_no_unused_connection_waits_between_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
