@@ -157,7 +157,14 @@ class Relay:
         self._group: anyio.abc.TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
-        """Open the relay.  Connections are made when they are needed."""
+        """
+        Open the relay.  Connections are made when they are needed.
+
+        Raises:
+            RuntimeError: If it is open already.
+        """
+        if self._group is not None:
+            raise RuntimeError("The relay is open already. Open it once, around the server, and not for each client.")
         group = anyio.create_task_group()
         self._group = await group.__aenter__()
         self._connections.open(group)

@@ -481,6 +481,18 @@ def fail(_argument: object) -> Any:
     raise RuntimeError("a secret of the gateway")
 
 
+async def test_a_relay_that_is_open_cannot_be_opened_again() -> None:
+    """The lifespan of a server that runs for each of its clients does that."""
+    caller = Caller(User(), "gateway")
+    async with (
+        Relay("visitor", target(visitor.build(lambda _line: None))) as relay,
+        connected(relay, "push", caller) as client,
+    ):
+        with pytest.raises(RuntimeError, match="is open already"):
+            await relay.__aenter__()
+        assert json.loads(said(await caller.call_tool(client, "form")))["got"]["action"] == "accept"
+
+
 @pytest.mark.parametrize("down", SIDES)
 @pytest.mark.parametrize("options", [{"user": fail}, {"upstream": fail}, {"user": lambda _context: "x" * 999}])
 async def test_a_client_does_not_get_the_text_of_an_exception_of_its_gateway(
