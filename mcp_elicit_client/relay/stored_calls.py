@@ -20,7 +20,6 @@ import anyio
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
-from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, check_same_call, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import (
@@ -260,11 +259,9 @@ def _store_outcome(spec: CallSpec, result: Any, failure: Exception | None) -> St
         try:
             return StoredOutcome(call_spec=spec, result=result.model_dump_json(by_alias=True, exclude_none=True))
         except ValueError as error:  # it is not Unicode
-            failure = to_sdk_error(error)
-    if isinstance(failure, ElicitationError):
-        failure = to_sdk_error(failure)
-    details = error_details(failure)
-    return None if details is None else StoredOutcome(call_spec=spec, error=details)
+            failure = error
+    # The server has the answers, whatever the exception is: they are not sent again.
+    return StoredOutcome(call_spec=spec, error=error_details(failure) or error_details(to_sdk_error(failure)))
 
 
 def _to_step(outcome: StoredOutcome) -> Step:

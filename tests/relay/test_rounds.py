@@ -231,6 +231,33 @@ async def test_the_same_responses_again_lead_to_the_same_result_and_are_sent_onc
     assert len(seen) == (2 if up == "push" else 4)
 
 
+@pytest.mark.parametrize("up", ["rounds", "rounds, in an inbox"])
+async def test_answers_are_sent_once_if_the_result_does_not_fit_the_schema_of_the_tool(up: str) -> None:
+    answered = 0
+
+    async def list_tools(_context: Any, _params: Any) -> Any:
+        integer = {"type": "object", "properties": {"count": {"type": "integer"}}}
+        tool = types.Tool(name="count", input_schema={"type": "object"}, output_schema=integer)
+        return types.ListToolsResult(tools=[tool])
+
+    async def call_tool(_context: Any, params: Any) -> Any:
+        nonlocal answered
+        if not params.input_responses:
+            request = {"method": "elicitation/create", "params": visitor.asked_form()}
+            return types.InputRequiredResult(input_requests={"q": types.ElicitRequest.model_validate(request)})
+        answered += 1
+        return types.CallToolResult(content=[], structured_content={"count": "many"})
+
+    server: Any = lowlevel.Server
+    own = server("own", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with gateway(up, upstream=own) as client:
+        asked = await client.call("count")
+        for _ in range(2):
+            with pytest.raises(Exception, match="The gateway failed"):
+                await client.call("count", state=asked.request_state, responses=dict.fromkeys(keys(asked), ANN))
+    assert answered == 1
+
+
 @each_side
 async def test_an_error_of_the_server_after_the_responses_ends_the_call_for_good(up: str) -> None:
     """Servers use the code with which the SDK reports a lost connection, too."""
