@@ -24,7 +24,13 @@ from mcp_elicit_client.typing import Answer, Request
 ROUNDS: ProtocolVersion = "2026-07-28"
 """The protocol version in which legs are written."""
 
-_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=vars)
+
+def _members(value: Any) -> Any:
+    """Return what identifies a model of the SDK, or a URL in one."""
+    return vars(value) if hasattr(value, "__dict__") else str(value)
+
+
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_members)
 
 
 class Leg(NamedTuple):

@@ -290,6 +290,7 @@ BAD_RESPONSES: dict[str, tuple[dict[str, Any], str]] = {
     "one key more": ({"KEY": ANN, "q9": ANN}, "unknown_key"),
     "the server's key": ({"q": ANN}, "unknown_key"),
     "another type": ({"KEY": {"roots": []}}, "invalid_response"),
+    "another type with a URL": ({"KEY": {"roots": [{"uri": "file:///home"}]}}, "invalid_response"),
     "a value of another type": ({"KEY": {"action": "accept", "content": {"name": 7}}}, "invalid_content"),
     "no content": ({"KEY": {"action": "accept"}}, "invalid_content"),
     "the field of another form": ({"KEY": {"action": "accept", "content": {"color": "red"}}}, "invalid_content"),
