@@ -350,6 +350,7 @@ class ConnectionPool:
             self._connecting.discard(timeouts)
         if failure is not None:
             name = connection.caller.server.name
+            _logger.error("the gateway cannot connect to server %r: %r", name, failure)
             raise CallError(
                 f"The gateway cannot connect to the server {name!r}. Check its URL or command."
             ) from failure

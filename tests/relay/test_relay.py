@@ -530,7 +530,7 @@ async def test_a_call_in_progress_ends_with_an_error_when_its_relay_is_closed(
                     await anyio.sleep(0.01)
 
 
-async def test_a_server_that_cannot_be_reached_fails_the_call_only() -> None:
+async def test_a_server_that_cannot_be_reached_fails_the_call_only(caplog: pytest.LogCaptureFixture) -> None:
     caller = Caller(User(), "gateway")
     async with (
         Relay("files", "http://127.0.0.1:9/mcp") as relay,
@@ -539,6 +539,7 @@ async def test_a_server_that_cannot_be_reached_fails_the_call_only() -> None:
         for _ in range(2):
             with pytest.raises(Exception, match="cannot connect to the server 'files'"):
                 await caller.call_tool(client, "echo", {})
+    assert "cannot connect to server 'files': ConnectError" in caplog.text
 
 
 @asynccontextmanager
