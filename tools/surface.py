@@ -5,9 +5,8 @@ List the public surface: every name that a host application may rely on, with it
 ``--write`` writes that file again.  Public is what the pages in `docs/api` show: the names in the
 ``__all__`` of each module named there, or else those that it defines without a leading underscore.  A
 class that several modules export is listed once, and a member with the class that defines it.  The
-fields of a dataclass are the arguments of its `__init__`, so they have no lines.  The methods of
-stores are not public: only an inbox calls them.  A host application must be able to import every type
-that a signature names.
+methods of stores are not public: only an inbox calls them.  A host application must be able to
+import every type that a signature names.
 """
 
 from __future__ import annotations
@@ -128,7 +127,7 @@ def _path_of_type(loader: griffe.GriffeLoader, path: str) -> Iterator[str]:
 
 
 def _members(path: str, target: griffe.Class) -> Iterator[_Line]:
-    unlisted = _store_methods(target) | _inherited_from_public(target) | _listed_in_init(target)
+    unlisted = _store_methods(target) | _inherited_from_public(target)
     for name, member in sorted(target.all_members.items()):
         if name in unlisted:
             continue
@@ -144,14 +143,6 @@ def _store_methods(target: griffe.Class) -> set[str]:
         return set()
     protocols = target.modules_collection[f"{_STORES}.protocol"]
     return {name for each in protocols.classes.values() for name in each.all_members if not name.startswith("_")}
-
-
-def _listed_in_init(target: griffe.Class) -> set[str]:
-    """Return the fields that the `__init__` of a dataclass takes, and is listed with; none for other classes."""
-    init = target.all_members.get("__init__")
-    if "dataclass" not in target.labels or not isinstance(init, griffe.Function):
-        return set()
-    return {each.name for each in init.parameters}
 
 
 def _inherited_from_public(target: griffe.Class) -> set[str]:

@@ -108,7 +108,7 @@ class UpstreamConnection:
         return self.is_usable
 
     def share(self) -> UpstreamConnection:
-        """Return this connection for one more call at the same time.  It gets a caller of its own."""
+        """Return this connection for one more call at the same time, which needs another caller."""
         shared = copy.copy(self)
         shared.ask = None
         return shared

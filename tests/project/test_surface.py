@@ -60,7 +60,7 @@ def change(path: Path, old: str, new: str) -> None:
     ("file", "old", "new", "gone"),
     [
         ("answer.py", "seconds: float", "minutes: float", "def answer_timeout(seconds: float"),
-        ("answer.py", "reason: str = ", "reason: str | None = ", "def Answer.__init__(reason: str = "),
+        ("answer.py", "reason: str = ", "reason: str | None = ", "Answer.reason: str = "),
         ("__init__.py", ', "answer_timeout"]', "]", "def answer_timeout(seconds: float"),
         # A function with the name of its module, and a parameter between two short texts.
         ("compose.py", "number_of_policies", "count", "def compose(first: str = '5/minute', number_of_policies: int"),
