@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import threading
@@ -202,35 +203,34 @@ class ElicitationRegistry(NormalizedHandler):
             raise ValueError("The server name is empty. Omit `server` to register for every server.")
         if when is not None:
             check_sync("when", when, "request")
-        route = Route(mode, server, when)
-
-        def register(handler: H) -> H:
-            normalized = register_handler(handler)
-            try:
-                if normalized.held_options is not None:
-                    check_inner_options(self.request_options, normalized.held_options)
-            except ValueError as error:
-                raise RegistrationError(str(error)) from None
-            with self._lock:
-                if route in self._handlers:
-                    raise RegistrationError(
-                        f"A handler is already registered for {route}. "
-                        "Add a `when=` predicate, or register only one of them."
-                    )
-                # A new mapping: another thread may read the old one.
-                before, self._handlers = self._handlers, {**self._handlers, route: normalized}
-                try:
-                    normalized.modes  # noqa: B018 -- asks all registries inside
-                except RecursionError:
-                    self._handlers = before
-                    raise RegistrationError(
-                        "The handler contains this registry, so requests would be passed on without end. "
-                        "Register only the handlers inside of it."
-                    ) from None
-                self._ranked = sorted(self._handlers, key=_rank, reverse=True)
-            return handler
-
+        register = functools.partial(self._register, Route(mode, server, when))
         return register if handler is None else register(handler)
+
+    def _register(self, route: Route, handler: H) -> H:
+        normalized = register_handler(handler)
+        try:
+            if normalized.held_options is not None:
+                check_inner_options(self.request_options, normalized.held_options)
+        except ValueError as error:
+            raise RegistrationError(str(error)) from None
+        with self._lock:
+            if route in self._handlers:
+                raise RegistrationError(
+                    f"A handler is already registered for {route}. "
+                    "Add a `when=` predicate, or register only one of them."
+                )
+            # A new mapping: another thread may read the old one.
+            before, self._handlers = self._handlers, {**self._handlers, route: normalized}
+            try:
+                normalized.modes  # noqa: B018 -- asks all registries inside
+            except RecursionError:
+                self._handlers = before
+                raise RegistrationError(
+                    "The handler contains this registry, so requests would be passed on without end. "
+                    "Register only the handlers inside of it."
+                ) from None
+            self._ranked = sorted(self._handlers, key=_rank, reverse=True)
+        return handler
 
     @property
     def modes(self) -> frozenset[Mode]:
