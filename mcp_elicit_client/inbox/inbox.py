@@ -219,23 +219,20 @@ class Inbox:
             fields = request.form.by_name
             present = drop_nulls(request.form, content or {})
             values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
-        block_server = block_server and request.can_block
-        remember = remember and may_remember(request)
         answer = Answer(
             action=action,
             content=values,
             by="user",
-            block_server=block_server,
+            block_server=block_server and request.can_block,
             confirmed=confirmed,
-            remember=remember,
+            remember=remember and may_remember(request),
         )
         by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
         await self._resolve(owner, entry_id, resolution)
-        keys = [progress_key(entry_id)]
-        if action != "cancel":  # otherwise the draft is for the same request, asked again
-            keys.append(draft_key(request))
-        await self._delete_drafts(owner, *keys)
+        # After a cancel, the draft is for the same request, asked again.
+        drafts = [] if action == "cancel" else [draft_key(request)]
+        await self._delete_drafts(owner, progress_key(entry_id), *drafts)
         return validation
 
     async def extend(self, owner: str, entry_id: str) -> Entry:
