@@ -14,7 +14,7 @@ from mcp_elicit_client.core.helpers import get_defaults
 from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, parse_text
-from mcp_elicit_client.presentation.warnings import RequestWarning, request_warnings
+from mcp_elicit_client.presentation.warnings import request_warnings
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
 from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
 
@@ -34,14 +34,12 @@ class ScriptedUser:
         unexpected: The requests beyond the end of the script.
         errors_shown: The errors in typed texts, as pairs of a field name and
             a message.
-        _warnings_shown: The warnings and notes about every request, in order.
     """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.unexpected: list[Request] = []
         self.errors_shown: list[tuple[str, str]] = []
-        self._warnings_shown: list[RequestWarning] = []
         self._steps: list[_Step] = []
         self._actions: list[UserAction] = []
 
@@ -140,7 +138,6 @@ class ScriptedUser:
     async def __call__(self, request: Request, /) -> Answer:
         """Perform the next step of the script."""
         self.requests.append(request)
-        self._warnings_shown += request_warnings(request, ENGLISH)
         if self._actions:
             intended = (each for each in self._actions if each.params.get("message") == request.message)
             action = next(intended, self._actions[0])

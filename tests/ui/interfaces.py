@@ -22,7 +22,6 @@ from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.plain_forms import PlainForm
-from mcp_elicit_client.testing import ScriptedUser
 from mcp_elicit_client.typing import Request
 from tests.support.console import ScriptedConsole
 from tests.support.screens import DOWN, F1, TAB, asking
@@ -173,13 +172,6 @@ async def demo(request: Request) -> Shown:
     return _rows("\n".join(lines))
 
 
-async def scripted_user(request: Request) -> Shown:
-    """The user of `mcp_elicit_client.testing`."""
-    user = ScriptedUser().declines()
-    await user(request)
-    return Shown(" ".join(warning.text for warning in user._warnings_shown), frozenset())
-
-
 def inbox_json(request: Request) -> Mapping[str, Any]:
     """A request as the inbox's JSON."""
     data: dict[str, Any] = entry_of(request).model_dump(mode="json")
@@ -212,5 +204,5 @@ async def editor(request: Request) -> Shown:
     return Shown(" ".join(text.split()), frozenset(host))
 
 
-INTERFACES: list[Interface] = [line_mode, interactive, inbox_pages, local_page, demo, scripted_user, editor]
+INTERFACES: list[Interface] = [line_mode, interactive, inbox_pages, local_page, demo, editor]
 PAYLOADS: list[Callable[[Request], Mapping[str, Any]]] = [inbox_json, langgraph, webhook]

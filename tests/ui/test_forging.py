@@ -29,7 +29,7 @@ from mcp_elicit_client.typing import Request
 from tests.support import form_params
 from tests.support.console import ScriptedConsole
 from tests.support.screens import LEAVE, SEND, asking
-from tests.ui.interfaces import INTERFACES, PAYLOADS, Interface, inbox_pages, scripted_user
+from tests.ui.interfaces import INTERFACES, PAYLOADS, Interface, inbox_pages
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
@@ -196,8 +196,6 @@ ATTACKS = [
     *(pytest.param(HOSTILE["lines of the host"], place, id=place) for place in PLACES),
 ]
 
-SHOWING = [each for each in INTERFACES if each is not scripted_user]
-
 
 def a_form(text: str, place: str) -> Request:
     def at(here: str, otherwise: str, limit: int = 4_000) -> str:
@@ -264,7 +262,7 @@ async def host_rows(interface: Interface, build: Callable[[str, str], Request]) 
     return _HOST_ROWS[interface, build]
 
 
-@pytest.mark.parametrize("interface", SHOWING, ids=name_of)
+@pytest.mark.parametrize("interface", INTERFACES, ids=name_of)
 @pytest.mark.parametrize(("text", "place"), ATTACKS)
 async def test_no_text_of_a_form_looks_like_the_host(interface: Interface, place: str, text: str) -> None:
     request = a_form(text, place)
@@ -273,7 +271,7 @@ async def test_no_text_of_a_form_looks_like_the_host(interface: Interface, place
     assert shown.host - await host_rows(interface, a_form) <= set(allowed(request))
 
 
-@pytest.mark.parametrize("interface", SHOWING, ids=name_of)
+@pytest.mark.parametrize("interface", INTERFACES, ids=name_of)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_no_text_of_a_url_request_looks_like_the_host(interface: Interface, text: str) -> None:
     request = a_url(text, EVERYWHERE)
