@@ -135,7 +135,7 @@ class NormalizedHandler:
         return self._modes()
 
     def wrapped_in(self, ask: Ask, notifier: Notifier | None = None) -> NormalizedHandler:
-        """Return a handler that calls *ask*, which may call this one, and that contains what this one contains."""
+        """Return a handler that calls *ask*, which wraps this one: it has the same options, admission and modes."""
         return NormalizedHandler(ask, self.held_options, self.admission, notifier or self.notifier, lambda: self.modes)
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
@@ -342,10 +342,10 @@ def apply_policy(
 @contextmanager
 def refusing(refuse: Callable[[], Answer | None]) -> Iterator[None]:
     """
-    Let *refuse* answer the current request in this block, when the request has waited there.
+    Let *refuse* refuse the current request after it has waited in this block.
 
     Args:
-        refuse: Returns the answer if the request is to be refused by now;
+        refuse: Returns the answer if the request must now be refused;
             otherwise None.
     """
     token = _outer_policies.set((*_outer_policies.get(), _OuterPolicy(None, refuse)))
@@ -356,7 +356,7 @@ def refusing(refuse: Callable[[], Answer | None]) -> Iterator[None]:
 
 
 def refusal_by_now() -> Answer | None:
-    """Return what an outer policy answers by now to the current request, which has waited; None to go on."""
+    """Return the refusal of an outer policy after the current request has waited; None if it is not refused."""
     for policy in _outer_policies.get():
         answer = policy.refuse() if policy.refuse is not None else None
         if answer is not None:

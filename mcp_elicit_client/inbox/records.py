@@ -336,13 +336,13 @@ class RecordCodec:
         return found
 
     def entry_to_show(self, stored: StoredRequest) -> Entry:
-        """Return what owners may see of a request, which is read already."""
+        """Return `entry` with its request decoded, so that `Entry.read` does not parse it again."""
         entry = self.entry(stored)
         vars(entry)["_request"] = self.decode_request(stored)
         return entry
 
     def entry(self, stored: StoredRequest) -> Entry:
-        """Return what owners may see of a request."""
+        """Return the part of a request that its owner may see."""
         resolution = stored.resolution
         try:
             latest, text = self._request_text(stored)

@@ -224,7 +224,7 @@ def _choices(
 
 
 def _with_index(field: _F, choices: _Choices) -> _F:
-    """Return *field* with what `choices_by_key` returns, which would take milliseconds for thousands of options."""
+    """Return *field* with the index of `choices_by_key`: made later, it would take milliseconds for many options."""
     field.__dict__["_by_key"] = dict(zip(choices, field.choices, strict=True))
     return field
 

@@ -269,7 +269,7 @@ class LimitedProtocol(H11Protocol):
 
 @contextlib.contextmanager
 def quiet_uvicorn() -> Iterator[None]:
-    """Keep what the server of this thread logs from the host application, whose servers may log as before."""
+    """Hide the log records of the server in this thread.  Other servers of the host application log as before."""
     own_thread = threading.get_ident()
 
     def is_of_host(record: logging.LogRecord) -> bool:

@@ -150,14 +150,14 @@ class FormAnswers:
         return read_field(field, self._before[field.name], self._context, check_pattern=False)
 
     def error_text(self, field: Field, state: FieldState) -> str:
-        """Return what is wrong with *state* of *field*, and what to enter, in one line."""
+        """Return the errors in *state* of *field*, and what to enter, in one line."""
         parts = self.error_parts(field, state, has_commands=False)
         return " ".join(
             f"{each.label}: {quoted(each.text)}" if isinstance(each, ServerText) else each.text for each in parts
         )
 
     def error_parts(self, field: Field, state: FieldState, *, has_commands: bool) -> Iterator[HostText | ServerText]:
-        """Yield what is wrong with *state* of *field*, and what to enter."""
+        """Yield the errors in *state* of *field*, and what to enter."""
         for error in state.errors:
             yield HostText(self._catalog.error(error))
             if error.code == "pattern":

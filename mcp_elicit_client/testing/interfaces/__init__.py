@@ -61,7 +61,7 @@ class Interface:
         if action.action == "fail":
             raise RuntimeError(FAILURE_TEXT)
         if action.action == "absent":
-            return await self.ask_nobody(request)
+            return await self.ask_unattended(request)
         async with anyio.create_task_group() as group:
             group.start_soon(self._act, action, request)
             answer = await self.show(request)
@@ -86,8 +86,8 @@ class Interface:
         """Ask with the user interface."""
         raise NotImplementedError
 
-    async def ask_nobody(self, request: Request) -> Answer:
-        """Ask with the user interface although there is no person."""
+    async def ask_unattended(self, request: Request) -> Answer:
+        """Ask with the user interface, without a person in front of it."""
         raise NotImplementedError
 
     async def perform(self, action: UserAction, request: Request) -> None:

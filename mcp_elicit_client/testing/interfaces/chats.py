@@ -41,7 +41,7 @@ class ChatInterface(Interface):
     async def show(self, request: Request) -> Answer:
         return await self._handler(request)
 
-    async def ask_nobody(self, request: Request) -> Answer:
+    async def ask_unattended(self, request: Request) -> Answer:
         return await ChatHandler(self._chat)(request)
 
     async def perform(self, action: UserAction, request: Request) -> None:

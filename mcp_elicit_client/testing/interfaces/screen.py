@@ -59,7 +59,7 @@ class TerminalInterface(Interface):
             finally:
                 self._people.remove(person)
 
-    async def ask_nobody(self, request: Request) -> Answer:
+    async def ask_unattended(self, request: Request) -> Answer:
         with create_pipe_input() as keyboard:
             keyboard.close()
             return await ask_on_screen(_Person(request, keyboard).app, request, self._drafts, open_url, None)

@@ -42,7 +42,7 @@ class _Web(Interface):
     async def show(self, request: Request) -> Answer:
         return await InboxHandler(self.inbox, default_user=_OWNER)(request)
 
-    async def ask_nobody(self, request: Request) -> Answer:
+    async def ask_unattended(self, request: Request) -> Answer:
         return await InboxHandler(self.inbox)(request)
 
     def client(self, **headers: str) -> httpx.AsyncClient:
