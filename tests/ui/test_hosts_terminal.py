@@ -38,11 +38,18 @@ def host(code: str, **more: str) -> Iterator[Pane]:
         yield pane
 
 
-def answer(pane: Pane, name: str) -> None:
+def answer(pane: Pane, name: str, ui: str = "interactive") -> None:
     """Fill in the form, and send it."""
-    pane.sees("mail asks for 1 answer", "Ctrl+S Review")
-    pane.types(name)
-    pane.sends("Enter", f"name |  {name}")
+    pane.sees("mail asks for 1 answer")
+    if ui == "interactive":
+        pane.sees("Ctrl+S Review")
+        pane.types(name)
+        pane.sends("Enter", f"name |  {name}")
+        return
+    for prompt, typed in [("do not provide (/help):", name), ("/ cancel:", "send")]:
+        pane.sees(prompt)
+        pane.types(typed)
+        pane.keys("Enter")
 
 
 IN_A_THREAD = """
@@ -73,9 +80,12 @@ print("again", input("again> "))
 
 @pytest.mark.parametrize("code", [IN_A_THREAD, IN_THE_MAIN_THREAD], ids=["thread", "main-thread"])
 @pytest.mark.parametrize("readline", ["", "import readline\n"], ids=["plain", "readline"])
-def test_a_thread_of_the_host_that_waits_for_input_leaves_the_keys_to_the_form(code: str, readline: str) -> None:
-    with host(readline + code) as pane:
-        answer(pane, "Ann")
+@pytest.mark.parametrize("ui", ["interactive", "line"])
+def test_a_thread_of_the_host_that_waits_for_input_leaves_the_keys_to_the_form(
+    ui: str, code: str, readline: str
+) -> None:
+    with host(readline + code, MCP_ELICIT_UI=ui) as pane:
+        answer(pane, "Ann", ui)
         pane.sees("answer {'action': 'accept', 'content': {'name': 'Ann'}}")
         pane.types("hello")
         pane.keys("Enter")
@@ -100,13 +110,7 @@ asyncio.run(main())
 @pytest.mark.parametrize("ui", ["interactive", "line"])
 def test_a_host_that_reads_the_terminal_with_asyncio_reads_on_after_the_form(ui: str) -> None:
     with host(IN_THE_EVENT_LOOP, MCP_ELICIT_UI=ui) as pane:
-        if ui == "interactive":
-            answer(pane, "Ann")
-        else:
-            for prompt, typed in [("(/help):", "Ann"), ("/ cancel:", "send")]:
-                pane.sees(prompt)
-                pane.types(typed)
-                pane.keys("Enter")
+        answer(pane, "Ann", ui)
         pane.sees("answer {'action': 'accept', 'content': {'name': 'Ann'}}")
         pane.types("hello")
         pane.keys("Enter")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol, TextIO
 
 from mcp_elicit_client.presentation.quoting import escape_for, terminal_width
@@ -89,6 +91,11 @@ class TerminalConsole(ABC):
     @abstractmethod
     def discard(self) -> bool:
         """Discard the input from before this call.  Return True if a line of it had text."""
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Take the keys from threads of the host that wait for input."""
+        yield
 
     @abstractmethod
     def restore(self) -> None:

@@ -133,7 +133,8 @@ class TerminalHandler:
                 elif _is_interactive(tty.width):
                     answer = await self._ask_on_screen(request)
                 else:
-                    answer = await self._ask(tty, request)
+                    with tty.exclusive():
+                        answer = await self._ask(tty, request)
         return answer
 
     async def notify(self, notice: Notice, /) -> None:

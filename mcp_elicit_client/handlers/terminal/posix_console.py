@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import select
 import termios
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -22,6 +23,7 @@ from mcp_elicit_client.handlers.terminal.console import (
     LineTooLongError,
     TerminalConsole,
 )
+from mcp_elicit_client.handlers.terminal.interactive.keyboard import exclusive_keyboard
 
 _INTERRUPT = b"\x03"
 _BLANK = b" \t\r\n" + _INTERRUPT
@@ -74,6 +76,16 @@ class PosixConsole(TerminalConsole):
             has_text = bool(typed.strip(_BLANK))
         termios.tcflush(self._reader, termios.TCIFLUSH)
         return has_text
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        reader = self._reader
+        with exclusive_keyboard() as keyboard:
+            self._reader = keyboard.fileno()
+            try:
+                yield
+            finally:
+                self._reader = reader
 
     def restore(self) -> None:
         termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
