@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import hashlib
 import math
@@ -214,6 +215,7 @@ class ActiveCall:
             new call.
 
     Attributes:
+        context: The context in which the call was made.
         max_questions: As above.
         open_requests: The open requests that the server sent itself.
     """
@@ -232,6 +234,7 @@ class ActiveCall:
         self.tool = tool
         self.user = user
         self.timeouts = timeouts
+        self.context = contextvars.copy_context()
         if history is not None:
             self.history = history
         self.max_questions = max_questions

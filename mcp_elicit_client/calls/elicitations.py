@@ -19,7 +19,7 @@ from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher, may_arrive_over
+from mcp_elicit_client.sdk.callback import SdkDispatcher, calling, may_arrive_over
 from mcp_elicit_client.stored_answers import answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
@@ -107,8 +107,12 @@ class ElicitationDispatcher:
             return _timed_out()
         if len(calls) == 1:
             request = request.model_copy(update={"tool": request.tool or calls[0].tool})
-        with anyio.CancelScope() as scope, OpenRequest(calls, scope):
-            return await ask_within(calls, self._handler, request)
+        token = calling.set(calls[0].context if len(calls) == 1 else None)
+        try:
+            with anyio.CancelScope() as scope, OpenRequest(calls, scope):
+                return await ask_within(calls, self._handler, request)
+        finally:
+            calling.reset(token)
         is_late = anyio.current_time() >= scope.deadline
         return _timed_out() if is_late else Answer.cancel(by="host", reason="the call ended")
 

@@ -6,7 +6,7 @@ import functools
 import importlib
 import logging
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mcp_elicit_client._arguments import check_sync
@@ -32,6 +32,9 @@ request; None if there is only one user.
 
 _receiving: ContextVar[object] = ContextVar("receiving", default=None)
 """The session over which the request in progress arrived, if it is known."""
+
+calling: ContextVar[Context | None] = ContextVar("calling", default=None)
+"""The context in which the call was made that led to the server-initiated request in progress, if it is known."""
 
 
 def may_arrive_over(session: object) -> bool:

@@ -445,6 +445,41 @@ async def test_the_runs_of_several_users_get_the_requests_of_their_user(protocol
     assert told == {"ann": ("ann", "accept"), "bob": ("bob", "decline")}
 
 
+@pytest.mark.parametrize("shared", [False, True])
+async def test_concurrent_runs_get_the_requests_of_their_own_session_or_none(shared: bool) -> None:
+    ask = InterruptHandler()
+    caller = Caller(ask, "visitor")
+    before = Meeting()
+    reports: list[dict[str, Any]] = []
+
+    async with in_process(caller, "legacy") as client:
+
+        async def call(state: State) -> State:
+            await before.wait()
+            if shared:
+                result: Any = await caller.call_tool(client, state["tool"], {})
+            else:
+                async with in_process(caller, "legacy") as own:
+                    result = await caller.call_tool(own, state["tool"], {})
+            return {"told": json.loads(result.content[0].text)}
+
+        each = build(ask.node(call))
+
+        async def run(tool: str) -> None:
+            reports.append(await each.ainvoke({"tool": tool}, {"configurable": {"thread_id": tool}}))
+
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                group.start_soon(run, "form")
+                group.start_soon(run, "url")
+
+    if shared:
+        assert not any("__interrupt__" in report for report in reports)
+    else:
+        asked = {report["tool"]: report["__interrupt__"][0].value["request"]["message"] for report in reports}
+        assert asked == {"form": "Who are you?", "url": "Please sign in"}
+
+
 async def test_a_request_of_another_user_does_not_interrupt_a_run() -> None:
     ask = InterruptHandler(user=lambda config: config["configurable"]["user"])
 

@@ -31,6 +31,7 @@ from mcp_elicit_client.handlers.ag_ui_interrupts import error_text, interrupt_da
 from mcp_elicit_client.inbox.records import read_request
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import sources_of
+from mcp_elicit_client.sdk.callback import calling
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")
@@ -181,12 +182,14 @@ class InterruptHandler:
         Return the run to which *request* belongs; None if that is unknown.
 
         Multi-round-trip requests are answered where the call is made.  A
-        server-initiated request can be assigned only if one call of its user
-        is active.
+        server-initiated request can be assigned only if one call is active
+        over its session, or one run of its user.
         """
-        current = _current.get()
         runs = [run for run in self._runs if self._user is None or run.user == request.user]
-        if (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION and current in runs:
+        is_returned = (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION
+        context = calling.get()
+        current = _current.get() if is_returned else None if context is None else context.get(_current)
+        if current in runs:
             return current
         return runs[0] if len(runs) == 1 else None
 
