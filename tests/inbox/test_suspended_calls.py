@@ -247,6 +247,17 @@ async def test_requests_are_added_to_a_suspended_call_and_answers_are_kept(store
     assert SECRET not in await stores.content()
 
 
+async def test_a_call_without_requests_has_no_lease_that_would_remain(inbox: Inbox, stores: Stores) -> None:
+    """A relay makes many of them, and no process looks for requests that need such a lease."""
+    calls = calls_of(inbox)
+    call = await calls.suspend("ann", "first", [], 60)
+    assert await calls.update(call, "second", [], call.expires_at + 60)
+
+    lease = f"call:{call.id}"
+    content = (await stores.content()).replace(f":{lease}", "the key of the call in Redis")
+    assert lease not in content
+
+
 async def test_of_forty_simultaneous_updates_one_succeeds(stores: Stores) -> None:
     inboxes = [Inbox(stores()) for _ in range(4)]
     call = await suspend(inboxes[0])

@@ -213,7 +213,8 @@ class Stores:
             keys = [key async for key in client.scan_iter(f"*{self.path}*")]
             kinds = {key: key.removeprefix(f"{prefix}:").partition(":")[0] for key in keys}
             hashes = [await every.hgetall(key) for key in keys if kinds[key] in ("request", "call")]
-            return repr((keys, hashes, [await every.get(key) for key in keys if kinds[key] == "body"]))
+            bodies = [await every.get(key) for key in keys if kinds[key] == "body"]
+            return repr((keys, hashes, bodies, await every.zrange(f"{prefix}:leases", 0, -1)))
 
     def query(self, statement: str) -> list[Any]:
         """Execute a statement in the schema in PostgreSQL, and return the rows."""

@@ -295,7 +295,8 @@ local function save_call(state_ttl, id, owner, request_ids, created_at, expires_
     'created_at', created_at, 'expires_at', expires_at, 'state', 'suspended', 'claim_token', '')
   redis.call('PEXPIRE', key('call', id), ttl + state_ttl)
   redis.call('SET', key('body', id), body, 'PX', math.max(ttl, 1))
-  redis.call('ZADD', leases, expires_at, 'call:' .. id)
+  -- Without requests, no one would delete the lease.
+  if request_ids ~= '[]' then redis.call('ZADD', leases, expires_at, 'call:' .. id) end
   for index = 1, #requests, 4 do
     insert(requests[index], owner, 'call:' .. id, requests[index + 1], requests[index + 2], requests[index + 3])
   end

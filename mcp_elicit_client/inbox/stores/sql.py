@@ -302,7 +302,8 @@ def _call_columns(call: StoredCall) -> dict[str, Any]:
 
 def _add_requests(session: SqlSession, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
     owner_of_lease = lease_owner(call.id)
-    session.execute("renew_lease", lease_owner=owner_of_lease, expires_at=call.expires_at)
+    if call.request_ids:  # Otherwise no one would delete the lease.
+        session.execute("renew_lease", lease_owner=owner_of_lease, expires_at=call.expires_at)
     for request in requests:
         _insert(session, owner_of_lease, request)
 
