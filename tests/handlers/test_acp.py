@@ -557,6 +557,11 @@ def test_something_else_than_a_connection_is_refused() -> None:
         Editor(object())  # type: ignore[arg-type]
 
 
+def test_a_connection_in_place_of_an_editor_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"`editor` must be Editor, not Peer\. Pass Editor\(connection\)\."):
+        EditorHandler(Peer(), SESSION)  # type: ignore[arg-type]
+
+
 async def test_editors_that_share_a_connection_get_their_own_responses() -> None:
     editors: list[Editor] = []
 

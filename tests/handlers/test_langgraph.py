@@ -353,6 +353,30 @@ async def test_a_node_does_not_run_outside_of_a_graph() -> None:
         await InterruptHandler().run(call)
 
 
+def test_a_node_that_is_not_async_is_refused() -> None:
+    def node(_state: State) -> State:
+        return {}
+
+    with pytest.raises(TypeError, match=r"`node` is not async\. Define the node"):
+        InterruptHandler().node(node)  # type: ignore[arg-type]
+
+
+async def test_a_call_that_was_already_made_is_refused() -> None:
+    async def call() -> None:
+        pass
+
+    made = call()
+    with pytest.raises(TypeError, match=r"`call` must be a function, .* Pass a function that makes the call"):
+        await InterruptHandler().run(made)  # type: ignore[arg-type]
+    made.close()
+
+
+@pytest.mark.parametrize("client", [Caller(InterruptHandler(), "visitor"), None])
+def test_something_else_than_a_client_cannot_be_durable(client: Any) -> None:
+    with pytest.raises(TypeError, match="`client` must be an object with the method `call_tool`"):
+        durable(client)
+
+
 async def test_an_exception_of_a_node_is_raised_unchanged() -> None:
     async def call(_state: State) -> State:
         raise LookupError("mine")

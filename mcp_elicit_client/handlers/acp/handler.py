@@ -56,6 +56,7 @@ class EditorHandler:
         answer_timeout: float | None = ANSWER_TIMEOUT,
         messages: MessageCatalog = ENGLISH,
     ) -> None:
+        check_type("editor", editor, Editor, hint="Pass Editor(connection).")
         check_type("session_id", session_id, str)
         if tool_call_id is not None:
             check_sync("tool_call_id", tool_call_id, "request")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._arguments import check_method, check_type
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.exceptions import CallError
 
@@ -30,12 +30,14 @@ def durable(client: Any, server: str | None = None) -> Any:
             and the result of one must not be used for another.
 
     Raises:
-        TypeError: If *server* is not a name.
+        TypeError: If *client* has no ``call_tool``, or *server* is not a name.
         CallError: Raised by the call, if the node makes another call than
             before, or if the result cannot be stored.
     """
     check_type("server", server, str, NoneType)
-    return _DurableClient(getattr(client, "session", client), server)
+    session = getattr(client, "session", client)
+    check_method("client", session, "call_tool", "a `ClientSession`")
+    return _DurableClient(session, server)
 
 
 class _DurableClient:

@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 from pydantic import ValidationError
 
-from mcp_elicit_client._arguments import check_sync
+from mcp_elicit_client._arguments import check_function, check_sync, describe, is_async
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
@@ -95,7 +95,15 @@ class InterruptHandler:
         It may connect to the server: the connection is closed before the
         interrupt is raised.  It runs from its start when the graph is
         resumed; see `run`.
+
+        Raises:
+            TypeError: If *function* is not async.
         """
+        if not is_async(function):
+            raise TypeError(
+                f"{describe(function)} is not async. Define the node with `async def`,"
+                " or call `anyio.run(ask.run, call)` in it."
+            )
 
         @functools.wraps(function)
         async def interruptible(*arguments: P.args, **options: P.kwargs) -> T:
@@ -126,11 +134,13 @@ class InterruptHandler:
         Raises:
             GraphInterrupt: The interrupt of LangGraph.  Do not catch it.
             RuntimeError: If this does not run in a node of a graph.
+            TypeError: If *call* is not a function.
             ValueError: If the user of the run does not have 1 to 256
                 characters.
         """
         from langgraph.config import get_config
 
+        check_function("call", call, hint="Pass a function that makes the call, such as `lambda: make_call()`.")
         config = get_config()
         user = None if self._user is None else check_user(self._user(config))
         catalog = self._messages if isinstance(self._messages, MessageCatalog) else self._messages(config)
