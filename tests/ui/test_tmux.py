@@ -453,6 +453,19 @@ def test_a_prompt_of_the_host_is_suspended_and_resumed(start: str) -> None:
     assert "Ctrl+S" not in shown
 
 
+def test_a_prompt_of_the_host_is_suspended_and_resumed_in_line_mode() -> None:
+    code = INSIDE.replace("START", "asked = asyncio.ensure_future(ask(done))")
+    with window([sys.executable, "-c", code], quiet(MCP_ELICIT_UI="line"), cwd=ROOT) as pane:
+        pane.sees("host>")
+        for typed, prompt in [("one", "do not provide (/help):"), ("Ann", "/ cancel:"), ("send", "first: one")]:
+            pane.types(typed)
+            pane.keys("Enter")
+            pane.sees(prompt)
+        pane.types("two")
+        pane.keys("Enter")
+        pane.sees("second: two", "answer [{'action': 'accept', 'content': {'name': 'Ann'}}]")
+
+
 def test_requests_of_several_threads_are_shown_one_at_a_time() -> None:
     body = """
     other = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import importlib.util
 import logging
@@ -22,7 +21,7 @@ from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError
 from mcp_elicit_client.handlers.terminal.interactive import Theme
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
 from mcp_elicit_client.handlers.terminal.line_mode import LineMode
-from mcp_elicit_client.handlers.terminal.terminal import terminal
+from mcp_elicit_client.handlers.terminal.terminal import running_loop, suspended_prompt, terminal
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
 from mcp_elicit_client.presentation.descriptions import ended_line
 from mcp_elicit_client.presentation.drafts import Drafts
@@ -133,8 +132,9 @@ class TerminalHandler:
                 elif _is_interactive(tty.width):
                     answer = await self._ask_on_screen(request)
                 else:
-                    with tty.exclusive():
-                        answer = await self._ask(tty, request)
+                    async with suspended_prompt():
+                        with tty.exclusive():
+                            answer = await self._ask(tty, request)
         return answer
 
     async def notify(self, notice: Notice, /) -> None:
@@ -187,7 +187,7 @@ def _is_interactive(width: int) -> bool:
     choice = chosen_interface()
     if choice and choice not in USER_INTERFACES:
         _warn_of_unknown(choice)
-    if choice == "line" or not _is_asyncio() or not _CLOSED:  # prompt_toolkit is used on POSIX only
+    if choice == "line" or running_loop() is None or not _CLOSED:  # prompt_toolkit is used on POSIX only
         return False
     installed = importlib.util.find_spec("prompt_toolkit") is not None
     if choice == "interactive":
@@ -195,11 +195,3 @@ def _is_interactive(width: int) -> bool:
             raise MissingExtraError("terminal", "the interactive form")
         return True
     return installed and os.environ.get("TERM", "").casefold() not in _TERMS_WITHOUT_CURSOR and width >= _MIN_WIDTH
-
-
-def _is_asyncio() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

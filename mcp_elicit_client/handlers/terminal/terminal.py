@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client._concurrency import Waker
+from mcp_elicit_client._concurrency import Waker, is_trio
 from mcp_elicit_client.handlers.terminal.console import TerminalConsole, output_terminal
 
 _IS_WINDOWS = sys.platform == "win32"
@@ -76,11 +76,7 @@ async def terminal() -> AsyncIterator[TerminalConsole | None]:
 
 @contextmanager
 def _suspended_host() -> Iterator[None]:
-    """
-    Suspend the Textual application of the current task, and what reads the terminal in its event loop, if there is one.
-
-    Applications of prompt_toolkit are suspended by the interactive form.
-    """
+    """Suspend the Textual application of the current task, and what reads the terminal in its event loop."""
     context = sys.modules.get("textual._context")
     app = context.active_app.get(None) if context is not None else None
     transport = _transport_of_host()
@@ -95,11 +91,32 @@ def _suspended_host() -> Iterator[None]:
         yield
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the current event loop of asyncio; None with trio."""
+    return None if is_trio() else asyncio.get_running_loop()
+
+
+@asynccontextmanager
+async def suspended_prompt() -> AsyncIterator[None]:
+    """
+    Suspend the application of prompt_toolkit that runs in the current event loop, if there is one.
+
+    The interactive form does so itself.
+    """
+    module = sys.modules.get("prompt_toolkit.application")
+    app = module.get_app_or_none() if module is not None else None
+    if module is None or app is None or not app.is_running or app.loop is not running_loop():
+        yield
+        return
+    async with module.in_terminal():
+        yield
+
+
 def _transport_of_host() -> asyncio.ReadTransport | None:
     """Return the transport with which the host reads the terminal in the current event loop of asyncio, or None."""
     transport = None
-    with suppress(AttributeError, KeyError, OSError, RuntimeError, ValueError):
-        loop: Any = asyncio.get_running_loop()
+    with suppress(AttributeError, KeyError, OSError, ValueError):
+        loop: Any = running_loop()
         # There is no public way to know it.
         transport = loop._selector.get_key(sys.stdin.fileno()).data[0]._callback.__self__  # noqa: SLF001
     return transport if isinstance(transport, asyncio.ReadTransport) else None
