@@ -197,8 +197,8 @@ class InterruptHandler:
         """
         runs = [run for run in self._runs if self._user is None or run.user == request.user]
         is_returned = (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION
-        context = calling.get()
-        current = _current.get() if is_returned else None if context is None else context.get(_current)
+        context = contextvars.copy_context() if is_returned else calling.get()
+        current = None if context is None else context.get(_current)
         if current in runs:
             return current
         return runs[0] if len(runs) == 1 else None
