@@ -234,7 +234,7 @@ class ActiveCall:
         self.tool = tool
         self.user = user
         self.timeouts = timeouts
-        self.context = contextvars.copy_context()
+        self.context: contextvars.Context = contextvars.copy_context()
         if history is not None:
             self.history = history
         self.max_questions = max_questions
