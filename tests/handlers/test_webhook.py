@@ -657,6 +657,21 @@ async def test_a_late_answer_is_a_timeout(host: Host, slow: Step) -> None:
     assert len(endpoint.seen) == 1
 
 
+async def test_only_the_answer_timeout_limits_the_wait_for_a_connection_of_a_busy_client(host: Host) -> None:
+    timeouts: list[Any] = []
+
+    async def note(sent: httpx.Request) -> None:
+        timeouts.append(sent.extensions["timeout"])
+
+    async with httpx.AsyncClient(event_hooks={"request": [note]}, limits=httpx.Limits(max_connections=1)) as client:
+        handler = WebhookHandler(host.endpoint(holding).url, SECRET, client=client, answer_timeout=0.2)
+        async with anyio.create_task_group() as group:
+            group.start_soon(handler, request())
+            group.start_soon(handler, request())
+
+    assert [(each["pool"], each["read"]) for each in timeouts] == [(None, None), (None, None)]
+
+
 async def test_the_deadline_of_the_request_applies(host: Host) -> None:
     endpoint = host.endpoint(holding)
     soon = datetime.now(timezone.utc) + timedelta(seconds=0.2)

@@ -29,7 +29,8 @@ MAX_REPLY = 65_536
 CONNECT_TIMEOUT = 10.0
 """The maximum time to connect, and to send a part of a message, in seconds."""
 
-_TIMEOUTS = httpx.Timeout(CONNECT_TIMEOUT, read=None)  # an answer takes as long as the user
+# An answer takes as long as the user, and so does a connection of a client that has no free one.
+_TIMEOUTS = httpx.Timeout(CONNECT_TIMEOUT, read=None, pool=None)
 _OVERLOADED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
 _HEADERS = {
