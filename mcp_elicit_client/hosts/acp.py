@@ -128,7 +128,7 @@ class _AgentRequests:
                     self._withdraw(request_id, result={"action": "cancel"})
 
     def _on_received(self, message: wire.WireMessage) -> bool:
-        """Return True if *message* is about elicitation."""
+        """Return True if the package must not see *message*."""
         params = wire.as_mapping(message.get("params"))
         match message.get("method"):
             case wire.CREATE if "id" in message:
@@ -139,9 +139,9 @@ class _AgentRequests:
                     self._completions.complete(elicitation_id)
             case wire.CANCEL_REQUEST:
                 request_id = params.get("requestId")
-                if not isinstance(request_id, (str, int)) or request_id not in self._open:
-                    return False
-                self._withdraw(request_id, error={"code": wire.REQUEST_CANCELLED, "message": "Request cancelled"})
+                # Others have their response.  The package has no such method, and would log an error.
+                if isinstance(request_id, (str, int)) and request_id in self._open:
+                    self._withdraw(request_id, error={"code": wire.REQUEST_CANCELLED, "message": "Request cancelled"})
             case _:
                 return False
         return True

@@ -370,6 +370,23 @@ async def test_the_agent_withdraws_its_request() -> None:
     assert response == {"jsonrpc": "2.0", "id": 7, "error": {"code": -32800, "message": "Request cancelled"}}
 
 
+async def test_an_agent_that_cancels_a_request_which_has_its_response_causes_no_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    user = User()
+    async with agent_of(user.never) as (connection, peer):
+        peer.say("elicitation/create", FORM, id=7)
+        await user.is_open.wait()
+        await connection.cancel(session_id=SESSION)
+        await peer.read()
+        await peer.read()
+        peer.say("$/cancel_request", {"requestId": 7})
+        unknown = await peer.call("unknown/method", {}, 8)
+
+    assert unknown["error"]["code"] == -32601
+    assert caplog.records == []
+
+
 async def test_a_turn_that_the_client_cancels_withdraws_its_requests() -> None:
     user = User()
     async with agent_of(user.never) as (connection, peer):
