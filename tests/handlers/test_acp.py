@@ -557,6 +557,15 @@ def test_something_else_than_a_connection_is_refused() -> None:
         Editor(object())  # type: ignore[arg-type]
 
 
+async def test_an_editor_that_was_created_too_late_says_so() -> None:
+    connections: list[Any] = []
+    async with agent_side(connections.append, "form"):
+        late = Editor(connections[0])
+
+        with pytest.raises(RuntimeError, match=r"has not seen `initialize` .* Create it in `on_connect`"):
+            _ = late.modes
+
+
 def test_a_connection_in_place_of_an_editor_is_refused() -> None:
     with pytest.raises(TypeError, match=r"`editor` must be Editor, not Peer\. Pass Editor\(connection\)\."):
         EditorHandler(Peer(), SESSION)  # type: ignore[arg-type]

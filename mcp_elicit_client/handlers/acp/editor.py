@@ -53,7 +53,12 @@ class Editor:
 
     @property
     def modes(self) -> frozenset[Mode]:
-        """The modes that the editor declared; empty before ``initialize``.  Register `EditorHandler` for these."""
+        """
+        The modes that the editor declared in ``initialize``.  Register `EditorHandler` for these.
+
+        Raises:
+            RuntimeError: If this object has not seen ``initialize``.
+        """
         return self._connection.modes
 
 
@@ -61,13 +66,15 @@ class EditorConnection:
     """The requests and notifications that `EditorHandler` sends to an editor."""
 
     def __init__(self, connection: AgentSideConnection | Client) -> None:
-        self._modes: frozenset[Mode] = frozenset()
+        self._modes: frozenset[Mode] | None = None
         self._open: dict[str, set[anyio.CancelScope]] = {}
         self._tap = ConnectionTap(connection, received=self._on_received)
 
     @property
     def modes(self) -> frozenset[Mode]:
-        """The modes that the editor declared; empty before ``initialize``."""
+        """As `Editor.modes`."""
+        if self._modes is None:
+            raise RuntimeError("`Editor` has not seen `initialize` of the editor. Create it in `on_connect`.")
         return self._modes
 
     async def ask(self, params: Mapping[str, Any]) -> tuple[Action, Mapping[str, Any]]:
