@@ -109,7 +109,7 @@ class _AgentRequests:
         self._handler = normalize_handler(handler)
         self._dispatcher = SdkDispatcher(self._handler.wrapped_in(self._ask), request_options, user)
         self._agent = agent
-        self._declared: frozenset[Mode] = frozenset()
+        self._declared: frozenset[Mode] | None = None
         self._completions = CompletionTracker()
         self._open: dict[object, _OpenRequest] = {}
         self._elicitation_ids: set[str] = set()
@@ -181,8 +181,10 @@ class _AgentRequests:
             self._remove(request_id)
 
     async def _response(self, params: wire.WireMessage) -> dict[str, Any]:
+        if self._declared is None:
+            _logger.warning("`answer_agent` has not seen `initialize` of the client. Call it in `on_connect`.")
         try:
-            request = wire.to_mcp_params(params, self._declared)
+            request = wire.to_mcp_params(params, self._declared or frozenset())
             answer = await self._dispatcher.answer_in(None, request, server=self._agent)
         except RequestError as error:
             return self._refusal(str(error))

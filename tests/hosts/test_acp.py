@@ -239,6 +239,17 @@ async def test_a_mode_that_was_not_declared_is_refused(params: dict[str, Any]) -
     assert user.asked == []
 
 
+async def test_the_log_says_that_requests_are_answered_too_late(caplog: pytest.LogCaptureFixture) -> None:
+    user = User()
+    async with client_side(lambda _connection: None, elicitation_capabilities(user.never)) as (connection, peer):
+        answer_agent(connection, user.never, agent="assistant")
+        await peer.call("unknown/method", {}, 6)  # the package already waits for this message
+        response = await peer.call("elicitation/create", FORM, 7)
+
+    assert response["error"]["code"] == -32602
+    assert "`answer_agent` has not seen `initialize` of the client. Call it in `on_connect`." in caplog.messages
+
+
 async def test_options_narrow_the_modes_that_are_declared() -> None:
     user = accept()
     options = RequestOptions(modes={"url"})
