@@ -361,6 +361,11 @@ def test_a_node_that_is_not_async_is_refused() -> None:
         InterruptHandler().node(node)  # type: ignore[arg-type]
 
 
+def test_an_unknown_action_is_refused_before_the_graph_is_resumed() -> None:
+    with pytest.raises(ValueError, match="`action` must be accept, decline or cancel, not 'accepted'"):
+        resume_value({"question": "0" * 32}, "accepted")  # type: ignore[arg-type]
+
+
 async def test_a_call_that_was_already_made_is_refused() -> None:
     async def call() -> None:
         pass

@@ -262,7 +262,12 @@ def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
         confirmed: As in `Answer`.
         remember: As in `Answer`.  It is ignored unless the request has
             `remember_seconds`.
+
+    Raises:
+        ValueError: If *action* is not one of the three actions.
     """
+    if action not in ("accept", "decline", "cancel"):
+        raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
     value: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:
         value["content"] = dict(content)
