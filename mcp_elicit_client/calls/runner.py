@@ -274,8 +274,7 @@ class CallRunner:
                 await self._complete_urls(self._call, self._ask, outcome)
                 return given
             case InputRequired() if not (outcome.elicitations or outcome.host_requests):
-                await self._wait()
-                return RoundInput(state=outcome.state)
+                return await self._wait(outcome)
             case InputRequired():
                 answers = await self._answer(outcome)
                 suspended = None if self._suspender is None else await self._suspender.suspend(outcome, answers)
@@ -308,26 +307,30 @@ class CallRunner:
         responses = {key: self._elicitations.to_result(answer) for key, answer in answers.items()}
         if host_requests:
             responses |= await answer_host_requests(self._call, host_requests)
-        return RoundInput(responses, state)
+        return RoundInput(responses or None, state)
 
-    async def _wait(self) -> None:
+    async def _wait(self, required: InputRequired) -> RoundInput | Completed:
         """
-        Wait before the server is asked again whether the user has finished.
+        Wait before the server is asked again whether the user has finished, or pause the call.
 
         This is the user's time, unless the server has asked nothing yet and
         its own time is limited.
         """
+        paused = None if self._suspender is None else self._suspender.pause_waiting(required)
+        if paused is not None:
+            return Completed(paused)
         pause, self._pause = self._pause, min(2 * self._pause, _MAX_PAUSE)
         timeouts = self._call.timeouts
         was_asked = self._call.history.rounds > 0 or self._url_retries > 0
         if timeouts.timeout is not None and not was_asked:
             await anyio.sleep(pause)
-            return
+            return RoundInput(state=required.state)
         with timeouts.paused_for_user():
             if anyio.current_time() + pause > timeouts.user_deadline:
                 await anyio.sleep_until(timeouts.user_deadline)
                 raise timeouts.expired("answer_timeout")
             await anyio.sleep(pause)
+        return RoundInput(state=required.state)
 
 
 def _outcome_of_error(error: Exception, given: RoundInput) -> RoundOutcome:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from types import NoneType
 from typing import Any, ClassVar
 
+import anyio
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
 
@@ -285,13 +287,24 @@ class CallPauser:
         spec: What is called.
         server: The name that the host application gave the server.
         has_policies: Policies see requests before they are deferred.
+        max_wait: How long the call waits for a server that only wants to be
+            asked again later, in seconds.
 
     Attributes:
         has_policies: As above.
     """
 
-    def __init__(self, call: ActiveCall, spec: CallSpec, server: str, *, has_policies: bool = True) -> None:
+    def __init__(
+        self,
+        call: ActiveCall,
+        spec: CallSpec,
+        server: str,
+        *,
+        has_policies: bool = True,
+        max_wait: float = math.inf,
+    ) -> None:
         self.has_policies: bool = has_policies
+        self._wait_until = anyio.current_time() + max_wait
         self._call = call
         self._spec = spec
         self._server = server
@@ -322,17 +335,26 @@ class CallPauser:
         shown = {key: deferral.shown for key, deferral in pending.items() if deferral.shown is not None}
         if not shown:
             return None
-        snapshot = CallSnapshot(
+        requests = {key: pending[key].request for key in shown}
+        given = {key: answer for key, answer in answers.items() if key not in shown}
+        return PausedCall(self._snapshot(required, requests, given), shown)
+
+    def pause_waiting(self, required: InputRequired) -> PausedCall | None:
+        """Return the paused call if its server, which requires nothing, has let it wait for long; None otherwise."""
+        is_long = anyio.current_time() >= self._wait_until
+        return PausedCall(self._snapshot(required, {}, {}), {}) if is_long else None
+
+    def _snapshot(self, required: InputRequired, requests: dict[str, Any], answers: dict[str, Answer]) -> CallSnapshot:
+        return CallSnapshot(
             server=self._server,
             user=self._call.user,
             call_spec=self._spec,
             state=required.state,
             history=self._call.history,
-            requests={key: pending[key].request for key in shown},
-            answers={key: answer for key, answer in answers.items() if key not in shown},
+            requests=requests,
+            answers=answers,
             host_requests={key: _to_wire(request) for key, request in required.host_requests.items()},
         )
-        return PausedCall(snapshot, shown)
 
     async def suspend(self, required: InputRequired, answers: Mapping[str, Answer]) -> Any:
         """Return what the call ends with for now; None to continue it, because no answer is pending."""

@@ -29,7 +29,7 @@ _COLLECTING_TURNS = 3
 """How many turns of the event loop further requests have to become part of the same leg."""
 
 MAX_WAIT = 45.0
-"""How long a request of the client waits while the user is at a URL, in seconds: less than common timeouts."""
+"""How long a request of the client waits while it is not asked, in seconds: less than common timeouts."""
 
 
 @dataclass(slots=True, eq=False)

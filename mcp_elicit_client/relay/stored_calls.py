@@ -125,7 +125,7 @@ class StoredCalls:
                 return _to_step(leg.outcome) if leg.outcome is not None else _to_leg(kept)
             if number != leg.number or leg.content is None:
                 raise RefusedError("used")
-            if not responses:
+            if leg.content.questions and not responses:
                 return _to_leg(kept)
             if leg.sending and leg.sending != digest:
                 raise RefusedError("used")

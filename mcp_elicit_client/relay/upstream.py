@@ -27,6 +27,7 @@ from mcp_elicit_client.calls.url_elicitations import (
 from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import BatchPosition, UrlRequest
 from mcp_elicit_client.exceptions import REPORT, CallError, RequestError, ResumeError
+from mcp_elicit_client.relay.held_call import MAX_WAIT
 from mcp_elicit_client.relay.refusals import ConnectionLostError, sdk_error
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 
@@ -199,7 +200,7 @@ class UpstreamCaller(Caller):
     def _pausing_runner(
         self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None
     ) -> CallRunner:
-        pauser = CallPauser(call, spec, self.server.name, has_policies=self.has_policies)
+        pauser = CallPauser(call, spec, self.server.name, has_policies=self.has_policies, max_wait=MAX_WAIT)
         finish_task = functools.partial(self._tasks.finish, wait=False)
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
 

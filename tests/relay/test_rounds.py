@@ -28,6 +28,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.policies import hooks
 from mcp_elicit_client.relay import Relay, held_call, held_calls, leg_stores, relay, stored_calls, upstream
 from mcp_elicit_client.relay.legs import check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError
@@ -827,6 +828,26 @@ async def test_a_client_waits_with_several_requests_while_its_user_is_at_a_url(
     assert code == "unknown_key"
     assert json.loads(said(last))["got"]["action"] == "accept"
     assert seen.count("opened") == 2  # the call, and what it says after the answer
+
+
+@pytest.mark.parametrize("up", ["rounds", "rounds, in an inbox"])
+@pytest.mark.parametrize("policies", [(), (hooks(),)], ids=["without policies", "with policies"])
+async def test_a_client_waits_with_several_requests_for_a_server_that_does_so(
+    monkeypatch: pytest.MonkeyPatch, up: str, policies: Any
+) -> None:
+    monkeypatch.setattr(upstream, "MAX_WAIT", 0.0)
+    arguments = {"times": 2}
+    async with gateway(up, policies=policies) as client:
+        first = await client.call("polls", arguments)
+        second = await client.call("polls", arguments, state=first.request_state)
+        again = await client.call("polls", arguments, state=first.request_state)
+        given: dict[str, Any] = {"state": second.request_state, "responses": {"q1": ANN}}
+        assert await client.refusal("polls", arguments, **given) == "unknown_key"
+        done = await client.call("polls", arguments, state=second.request_state)
+    assert not first.input_requests
+    assert not second.input_requests
+    assert again.request_state.rpartition(".")[2] == second.request_state.rpartition(".")[2]
+    assert json.loads(said(done)) == {"polls": 2}
 
 
 async def test_a_url_that_is_required_again_is_awaited_and_its_completion_ends_that(
