@@ -629,6 +629,7 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "URL of PostgreSQL": (lambda: PostgresStore("http://127.0.0.1/db"), "`url` must be a URL of PostgreSQL"),
     "host of PostgreSQL": (lambda: PostgresStore("postgresql://["), "`url` must be a URL of PostgreSQL"),
     "calls": (lambda: relay(max_calls=0), "`max_calls` must be an int of at least 1, not 0"),
+    "mode of connections": (lambda: relay(mode="lagacy"), "`mode` must be auto"),
     "idle timeout": (lambda: relay(idle_timeout=-1), "`idle_timeout` must be a number of at least 0, not -1"),
     "URL": (lambda: CALLER.connect("python server.py"), "Pass a command as StdioServerParameters"),
 }

@@ -29,7 +29,7 @@ from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller, forwarding_urls
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.connections import check_target
+from mcp_elicit_client.sdk.connections import check_mode, check_target
 from mcp_elicit_client.typing import Mode, Policy
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -123,7 +123,7 @@ class Relay:
         check_type("request_options", request_options, RequestOptions, NoneType)
         check_seconds("timeout", timeout, optional=True)
         check_seconds("answer_timeout", answer_timeout)
-        check_type("mode", mode, str)
+        check_mode(mode)
         check_seconds("idle_timeout", idle_timeout, allow_zero=True)
         check_int("max_calls", max_calls, 1)
         check_int("max_questions", max_questions)

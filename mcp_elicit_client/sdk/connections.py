@@ -75,10 +75,27 @@ def check_target(name: str, server: object) -> None:
         raise TypeError(f"`{name}` must be a URL, StdioServerParameters, a transport or a server, not {found}.")
 
 
+def check_mode(mode: object) -> None:
+    """
+    Check that *mode* is a way to negotiate the protocol version that the installed SDK has.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    modes = ["auto", "legacy"]
+    if supports_multi_round_trip():
+        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+        modes += MODERN_PROTOCOL_VERSIONS
+    if mode not in modes:
+        raise ValueError(
+            f"`mode` must be {', '.join(modes[:-1])} or {modes[-1]} with this version of mcp, not {mode!r}."
+        )
+
+
 @asynccontextmanager
 async def _connect_session(server: Any, mode: str, options: dict[str, Any]) -> AsyncIterator[Any]:
-    if mode not in ("auto", "legacy"):
-        raise ValueError(f"mcp 1.x does not support mode={mode!r}. Use mode='auto', or install mcp 2.")
+    check_mode(mode)
     async with (
         _transport(server) as streams,
         sessions.client_session(streams[0], streams[1], **options) as session,
