@@ -112,8 +112,7 @@ class FormTurns:
         found: list[Button] = []
         choices = self.choices()
         if self._progress.step == "field":
-            for name, label, number, is_selected in self.question.buttons(is_yes_or_no=self._is_yes_or_no):
-                found.append(Button(name, label, number > 0, number, is_selected))
+            found += self.question.buttons(is_yes_or_no=self._is_yes_or_no)
             back = ["back"] if self.offers_field_before else []
             choices = choices or self._make.make(*back, *refusals(self._request))
         if self._progress.step == "pick":

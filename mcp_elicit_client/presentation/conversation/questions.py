@@ -12,7 +12,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers, Present
 from mcp_elicit_client.presentation.conversation.options import OptionView, option_values
-from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText, Style
+from mcp_elicit_client.presentation.conversation.turns import Button, HostText, OptionList, Part, ServerText, Style
 from mcp_elicit_client.presentation.descriptions import capitalize, describe_field, option_labels
 from mcp_elicit_client.presentation.input_parsing import accepts_empty
 from mcp_elicit_client.presentation.option_names import accepts_option_numbers
@@ -65,24 +65,6 @@ def help_lines(catalog: MessageCatalog, *, can_block: bool, has_buttons: bool) -
         if name != "/block" or can_block:
             yield HostText(f"{name}: {catalog.text(message)}")
     yield HostText(catalog.text(messages.HELP_SLASH))
-
-
-class FieldButton(NamedTuple):
-    """
-    A button that answers a field.
-
-    Attributes:
-        name: What it does.
-        label: Its label.
-        number: The number of the option whose label it has; 0 for a label in
-            words of the host.
-        is_selected: The option is selected.
-    """
-
-    name: str
-    label: str
-    number: int = 0
-    is_selected: bool = False
 
 
 class FieldQuestion(NamedTuple):
@@ -147,35 +129,37 @@ class FieldQuestion(NamedTuple):
         shown = "; ".join(filter(None, hints)) or self.catalog.text(messages.TYPE_ANSWER)
         return f"{self.server}: {shown} (/help): "
 
-    def buttons(self, *, is_yes_or_no: bool) -> Iterator[FieldButton]:
+    def buttons(self, *, is_yes_or_no: bool) -> Iterator[Button]:
         """Yield the buttons that answer the field."""
         text, field = self.catalog.text, self.field
         if isinstance(field, BooleanField) and not is_yes_or_no:
-            yield FieldButton("option:0", text(messages.CHOICE_LABELS["yes"]))
-            yield FieldButton("option:1", text(messages.CHOICE_LABELS["no"]))
+            yield Button("option:0", text(messages.CHOICE_LABELS["yes"]))
+            yield Button("option:1", text(messages.CHOICE_LABELS["no"]))
         yield from self._option_buttons()
         if self.style.has_dialogs and not self.button_prompt():
-            yield FieldButton("type", text(messages.TYPE_IN_DIALOG))
+            yield Button("type", text(messages.TYPE_IN_DIALOG))
         if isinstance(field, MultiChoiceField) and field.choices and (self.view.selected or field.required):
-            yield FieldButton("choose", text(messages.USE_SELECTION))
+            yield Button("choose", text(messages.USE_SELECTION))
         if self.answers.present(field) is not None:
-            yield FieldButton("use", text(messages.USE_VALUE))
+            yield Button("use", text(messages.USE_VALUE))
         if not field.required:
-            yield FieldButton("skip", text(messages.DO_NOT_PROVIDE))
+            yield Button("skip", text(messages.DO_NOT_PROVIDE))
         elif accepts_empty(field) and not option_values(field):
-            yield FieldButton("empty", text(messages.SEND_EMPTY))
+            yield Button("empty", text(messages.SEND_EMPTY))
 
-    def _option_buttons(self) -> Iterator[FieldButton]:
+    def _option_buttons(self) -> Iterator[Button]:
         labels, text = option_labels(self.field, self.catalog), self.catalog.text
         shown, has_more = self.view.shown(labels, self.style.max_options)
         for at in shown:
-            yield FieldButton(f"option:{at}", labels[at], at + 1, at in self.view.selected)
+            yield Button(
+                f"option:{at}", labels[at], is_server_text=True, number=at + 1, is_selected=at in self.view.selected
+            )
         if self.view.page:
-            yield FieldButton("page:-1", text(messages.PREVIOUS_OPTIONS))
+            yield Button("page:-1", text(messages.PREVIOUS_OPTIONS))
         if has_more:
-            yield FieldButton("page:1", text(messages.NEXT_OPTIONS))
+            yield Button("page:1", text(messages.NEXT_OPTIONS))
         if self.view.search:
-            yield FieldButton("all", text(messages.SHOW_ALL_OPTIONS))
+            yield Button("all", text(messages.SHOW_ALL_OPTIONS))
 
     def _how_to_type(self) -> Message | None:
         match self.field:
