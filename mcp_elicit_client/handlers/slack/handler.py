@@ -7,7 +7,7 @@ import html
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -70,7 +70,7 @@ class SlackHandler(ChatHandler):
             except (SlackApiError, ClientError, asyncio.TimeoutError):  # too late: go on with buttons
                 reaction = await self.press(person, data, opens_dialogs=False)
         if reaction.note:
-            with _suppressed():
+            with suppress(ChatError), _chat_errors():
                 channel = body["container"]["channel_id"]
                 await client.chat_postEphemeral(
                     channel=channel, user=person, text=html.escape(reaction.note, quote=False)
@@ -154,12 +154,3 @@ def _pause(headers: Mapping[str, str]) -> float:
     """Return the seconds to wait, also if something between the bot and Slack answered."""
     seconds = read_retry_after(headers.get("Retry-After", ""))
     return _RETRY_AFTER if seconds is None else seconds
-
-
-@contextmanager
-def _suppressed() -> Iterator[None]:
-    try:
-        with _chat_errors():
-            yield
-    except ChatError:
-        pass
