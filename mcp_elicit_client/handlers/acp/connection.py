@@ -51,7 +51,6 @@ class ConnectionTap:
         received: Called with each message that was received.  Returns True
             if the package must not see it.
         sent: Called with each message that the package sends.
-        ended: Called once, when nothing can be received any more.
 
     Attributes:
         ended: Is set when nothing can be received any more.
@@ -66,7 +65,6 @@ class ConnectionTap:
         *,
         received: Callable[[WireMessage], bool],
         sent: Callable[[WireMessage], object] = lambda _message: None,
-        ended: Callable[[], object] = lambda: None,
     ) -> None:
         inner: Any = getattr(connection, "_conn", None)
         transport: Any = getattr(inner, "_transport", None)
@@ -79,7 +77,6 @@ class ConnectionTap:
         self._transport = transport
         self._on_received = received
         self._on_sent = sent
-        self._on_ended = ended
         self._prefix = f"elicitation-{uuid4().hex}"  # several taps may share a connection
         self._numbers = itertools.count(1)
         self._replies: dict[object, asyncio.Future[WireMessage]] = {}
@@ -198,7 +195,6 @@ class ConnectionTap:
                 reply.set_exception(ConnectionError("the connection is closed"))
         for task in self._tasks:
             task.cancel()
-        self._on_ended()
 
 
 def _is_message(message: object) -> bool:
