@@ -129,11 +129,6 @@ class EditorConnection:
         return False
 
 
-def connection_of(editor: Editor) -> EditorConnection:
-    """Return the connection of *editor*."""
-    return editor._connection  # noqa: SLF001 -- host applications have no use for it
-
-
 def _read_response(message: wire.WireMessage) -> tuple[Action, Mapping[str, Any]]:
     error = message.get("error")
     if error is not None:

@@ -16,7 +16,7 @@ from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.schema.writer import to_schema
 from mcp_elicit_client.dispatch import settle_defaults_async, validate_async
-from mcp_elicit_client.handlers.acp.editor import Editor, EditorError, connection_of
+from mcp_elicit_client.handlers.acp.editor import Editor, EditorError
 from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import sources_of
@@ -62,7 +62,7 @@ class EditorHandler:
             check_sync("tool_call_id", tool_call_id, "request")
         check_seconds("answer_timeout", answer_timeout, optional=True)
         check_type("messages", messages, MessageCatalog)
-        self._editor = connection_of(editor)
+        self._editor = editor._connection  # noqa: SLF001 -- host applications have no use for it
         self._session_id = session_id
         self._tool_call_id = tool_call_id
         self._answer_timeout = answer_timeout
