@@ -94,19 +94,15 @@ class LocalServer:
         return self._thread.is_alive()
 
     def open(
-        self, user: str | None, catalog: MessageCatalog | None, frame_ancestors: Collection[str] = ()
+        self, user: str | None, catalog: MessageCatalog | None, frame_ancestors: Collection[str]
     ) -> BrowserTab | None:
         """Return a page for one request; None if the server is about to end."""
         with self._lock:
-            return None if self._is_closing else self.add(user, catalog, frame_ancestors)
-
-    def add(
-        self, user: str | None, catalog: MessageCatalog | None, frame_ancestors: Collection[str] = ()
-    ) -> BrowserTab:
-        """Return a page.  Only for the first one, before the server starts, and with the lock."""
-        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", user, catalog, tuple(frame_ancestors))
-        self._pages = [*self._pages, page]
-        return page
+            if self._is_closing:
+                return None
+            page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", user, catalog, tuple(frame_ancestors))
+            self._pages = [*self._pages, page]
+            return page
 
     async def record(self, notice: Notice) -> None:
         """Show *notice* on the pages of its user that are open."""
@@ -319,7 +315,8 @@ class _Process:
             page = None if self._serving is None else self._serving.open(user, catalog, frame_ancestors)
             if self._serving is None or page is None:
                 serving = LocalServer()
-                page = serving.add(user, catalog, frame_ancestors)
+                page = serving.open(user, catalog, frame_ancestors)
+                assert page is not None  # a new server is not about to end
                 serving.start()
                 self._serving = serving
             return self._serving, page
