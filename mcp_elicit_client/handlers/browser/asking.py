@@ -127,19 +127,25 @@ async def ask_in_inbox(
     """
     for notice in PROCESS.notices.of(request.user):
         await record_notice(inbox, owner, notice)
-    stored = _StoredRequest()
+    entry_id = ""
+    is_stored = anyio.Event()
+
+    def note(stored_id: str) -> None:
+        nonlocal entry_id
+        entry_id = stored_id
+        is_stored.set()
 
     async def show_stored() -> None:
-        await stored.wait()
-        await PROCESS.drafts.restore(inbox, owner, stored.id, request)
-        await show(stored.id)
+        await is_stored.wait()
+        await PROCESS.drafts.restore(inbox, owner, entry_id, request)
+        await show(entry_id)
 
     answer: Answer | None = None
     try:
-        answer = await run_until(show_stored, lambda: inbox.ask(owner, request, placed=stored.set))
+        answer = await run_until(show_stored, lambda: inbox.ask(owner, request, placed=note))
     finally:
-        if stored.id and (answer is None or answer.action == "cancel"):
-            await PROCESS.drafts.keep(inbox, owner, stored.id, request)
+        if entry_id and (answer is None or answer.action == "cancel"):
+            await PROCESS.drafts.keep(inbox, owner, entry_id, request)
     return answer
 
 
@@ -163,20 +169,3 @@ async def _fail_to_show(
         _logger.exception("The page could not be opened.")
     while is_shown and server.is_alive:  # noqa: ASYNC110 -- a thread that ends sets no event
         await anyio.sleep(_POLL_INTERVAL)
-
-
-class _StoredRequest:
-    """The ID of a request, once it is stored."""
-
-    def __init__(self) -> None:
-        self.id: str = ""
-        self._is_stored = anyio.Event()
-
-    def set(self, entry_id: str) -> None:
-        """Note the ID."""
-        self.id = entry_id
-        self._is_stored.set()
-
-    async def wait(self) -> None:
-        """Wait for the ID."""
-        await self._is_stored.wait()
