@@ -44,6 +44,9 @@ class Control(ABC):
         touched: The user changed something.
         restored: The input is a restored draft.
         insistent: A missing answer is shown as an error.
+        is_checking: A pattern is checked.
+        buffer: The buffer of the text input; None for other controls.
+        state: The state of the field.
         on_change: Called when the user changed something.
     """
 
@@ -55,28 +58,15 @@ class Control(ABC):
         self.touched: bool = False
         self.restored: bool = False
         self.insistent: bool = False
+        self.is_checking: bool = False
+        self.buffer: Buffer | None = None
         self.on_change: Callable[[Control], None] = lambda _: None
-        self._state = self.read(Intent.UNTOUCHED)
+        self.state: FieldState = self.read(Intent.UNTOUCHED)
         self._row: tuple[object, Line] | None = None
 
     def read(self, given: FieldInput, *, check_pattern: bool = True) -> FieldState:
         """Return the state of the field for *given*."""
         return read_field(self.field, given, self.context, check_pattern=check_pattern)
-
-    @property
-    def state(self) -> FieldState:
-        """The state of the field."""
-        return self._state
-
-    @property
-    def is_checking(self) -> bool:
-        """True while a pattern is checked."""
-        return False
-
-    @property
-    def buffer(self) -> Buffer | None:
-        """The buffer of the text input; None for other controls."""
-        return None
 
     @property
     @abstractmethod
@@ -123,7 +113,7 @@ class Control(ABC):
 
     def refuse(self, error: FieldError) -> None:
         """Show an error that the check of the whole form found."""
-        self._state = FieldState(errors=(error,))
+        self.state = FieldState(errors=(error,))
 
     @property
     def is_valid(self) -> bool:

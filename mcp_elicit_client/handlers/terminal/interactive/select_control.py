@@ -51,15 +51,10 @@ class SelectControl(Control):
         self._pointed: int | None = None
         self._is_typing = False
         self._first = 0
-        self._buffer: Buffer | None = None
         self._search = OptionSearch(field, catalog)
         if len(field.choices) >= _MIN_FILTERED:
-            self._buffer = Buffer(multiline=False)
-            self._buffer.on_text_changed += self._on_filter
-
-    @property
-    def buffer(self) -> Buffer | None:
-        return self._buffer
+            self.buffer = Buffer(multiline=False)
+            self.buffer.on_text_changed += self._on_filter
 
     @property
     def given(self) -> FieldInput:
@@ -70,18 +65,18 @@ class SelectControl(Control):
     @property
     def shown(self) -> Sequence[int]:
         """The indices of the options that match the filter, best first."""
-        return self._search.find(self._buffer.text if self._buffer is not None else "")
+        return self._search.find(self.buffer.text if self.buffer is not None else "")
 
     def restore(self, given: FieldInput) -> None:
         self.selected = self._find(given.values) if isinstance(given, Selection) else []
         self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
-        self._state = self.read(self.given)
+        self.state = self.read(self.given)
 
     def undo(self) -> None:
         if self._history:
             self.selected, self.empty = self._history.pop()
-            self._state = self.read(self.given)
+            self.state = self.read(self.given)
             self.change()
 
     def leave(self) -> None:
@@ -89,15 +84,15 @@ class SelectControl(Control):
         self._pointed = None
         self.refusal = ""
         self._is_typing = False
-        if self._buffer is not None:
-            self._buffer.reset()
+        if self.buffer is not None:
+            self.buffer.reset()
 
     def press(self, key: str, data: str) -> bool:
         match key:
             case "up" | "down":
                 return self._move(-1 if key == "up" else 1)
-            case "space" if self._buffer is not None and self._is_part_of_name(f"{self._buffer.text} "):
-                self._buffer.insert_text(" ")
+            case "space" if self.buffer is not None and self._is_part_of_name(f"{self.buffer.text} "):
+                self.buffer.insert_text(" ")
             case "space":
                 self._select()
             case "enter":
@@ -107,14 +102,14 @@ class SelectControl(Control):
                     self._select()
                     return bool(self.refusal)
                 return not self.shown  # what was typed is not lost without notice
-            case "paste" if self._buffer is not None:
-                self._buffer.insert_text(join_lines(data))
+            case "paste" if self.buffer is not None:
+                self.buffer.insert_text(join_lines(data))
             case "erase":
                 self._clear(empty=False)
             case "omit":
                 self._clear(empty=self.several and not self.selected and not self.empty)
-            case "delete" if self._buffer is not None:
-                self._buffer.delete()
+            case "delete" if self.buffer is not None:
+                self.buffer.delete()
             case _:
                 return False
         return True
@@ -132,7 +127,7 @@ class SelectControl(Control):
         self._first = min(max(self._first, at - _ROWS + 1), at) if at is not None else 0
         last = self._first + _ROWS
         for row, index in enumerate(shown[self._first : last], self._first):
-            if row == at and self._buffer is None:
+            if row == at and self.buffer is None:
                 drawn.cursor = (len(drawn.lines), 0)
             drawn.lines.append(self._option(index, pointed=row == at and self._pointed is not None, width=width))
         if len(shown) > last:
@@ -153,7 +148,7 @@ class SelectControl(Control):
         select = ("Space", text(messages.KEY_SELECT))
         if accepts_empty(self.field):
             return (select, ("F2", text(messages.KEY_CLEAR_OR_EMPTY)))
-        return (select, ("Backspace" if self._buffer is None else "F2", text(messages.KEY_CLEAR)))
+        return (select, ("Backspace" if self.buffer is None else "F2", text(messages.KEY_CLEAR)))
 
     def errors(self) -> list[str]:
         return [*super().errors(), *([self.refusal] if self.refusal else [])]
@@ -167,14 +162,14 @@ class SelectControl(Control):
 
     def _filter_rows(self, shown: Sequence[int], width: int) -> Drawing:
         drawn = Drawing()
-        if self._buffer is None:
+        if self.buffer is None:
             return drawn
         count = len(self.field.choices)
         hint = self.catalog.text(messages.FILTER, shown=len(shown), count=count)
         text = hint if shown else self.catalog.text(messages.NO_MATCHES)
-        if self._buffer.text:
-            cursor = self._buffer.cursor_position
-            typed = input_text(self._buffer.text, cursor, width - 7, hidden=False, style="class:value", rows=1)
+        if self.buffer.text:
+            cursor = self.buffer.cursor_position
+            typed = input_text(self.buffer.text, cursor, width - 7, hidden=False, style="class:value", rows=1)
             typed.lines = [[("", INDENT), *line] for line in typed.lines]
             if typed.cursor is not None:
                 typed.cursor = (typed.cursor[0], typed.cursor[1] + len(INDENT))
@@ -255,13 +250,13 @@ class SelectControl(Control):
     def _change(self, selected: list[Choice], *, empty: bool) -> None:
         self._history = [*self._history[-_MAX_UNDO:], (self.selected, self.empty)]
         self.selected, self.empty, self.refusal = selected, empty, ""
-        self._state = self.read(self.given)
+        self.state = self.read(self.given)
         self.change()
 
     def _on_filter(self, _: Buffer) -> None:
         shown = self.shown
         self._first = 0
-        self._pointed = shown[0] if shown and self._buffer is not None and self._buffer.text.strip() else None
+        self._pointed = shown[0] if shown and self.buffer is not None and self.buffer.text.strip() else None
         # What is selected already is not removed again.
         self._is_typing = self._pointed is not None and self.field.choices[self._pointed] not in self.selected
         self.on_change(self)
@@ -284,12 +279,12 @@ class BooleanControl(Control):
     def restore(self, given: FieldInput) -> None:
         self.selected = given.values[0] if isinstance(given, Selection) else None
         self.touched = self.restored = True
-        self._state = self.read(self.given)
+        self.state = self.read(self.given)
 
     def undo(self) -> None:
         if self._history:
             self.selected = self._history.pop()
-            self._state = self.read(self.given)
+            self.state = self.read(self.given)
             self.change()
 
     def press(self, key: str, data: str) -> bool:
@@ -313,7 +308,7 @@ class BooleanControl(Control):
     def _set(self, value: bool | None) -> None:  # noqa: FBT001 -- it is the value
         self._history = [*self._history[-_MAX_UNDO:], self.selected]
         self.selected = value
-        self._state = self.read(self.given)
+        self.state = self.read(self.given)
         self.change()
 
     def value(self, room: int) -> Drawing:

@@ -35,37 +35,28 @@ class TextControl(Control):
         super().__init__(field, catalog, context)
         self.multiline: bool = accepts_line_breaks(field)
         self.empty: bool = False
-        self._is_checking = False
         text = "" if field.default is None else to_text(field, field.default, context)
-        self._buffer = Buffer(document=Document(text, len(text)), multiline=True)
-        self._buffer.on_text_changed += self._on_text_changed
-
-    @property
-    def buffer(self) -> Buffer:
-        return self._buffer
+        self.buffer: Buffer = Buffer(document=Document(text, len(text)), multiline=True)
+        self.buffer.on_text_changed += self._on_text_changed
 
     @property
     def text(self) -> str:
         """The text in the input."""
-        return self._buffer.text
+        return self.buffer.text
 
     @property
     def given(self) -> FieldInput:
         return Intent.EMPTY if self.empty else self.text
 
-    @property
-    def is_checking(self) -> bool:
-        return self._is_checking
-
     def restore(self, given: FieldInput) -> None:
         text = given if isinstance(given, str) else ""
-        self._buffer.set_document(Document(text, len(text)))
+        self.buffer.set_document(Document(text, len(text)))
         self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
         self._check()
 
     def undo(self) -> None:
-        self._buffer.undo()
+        self.buffer.undo()
 
     def press(self, key: str, data: str) -> bool:
         match key:
@@ -75,8 +66,8 @@ class TextControl(Control):
                 return True
             case "omit":
                 empty = not self.text.strip() and not self.empty
-                self._buffer.save_to_undo_stack()
-                self._buffer.set_document(Document(""))
+                self.buffer.save_to_undo_stack()
+                self.buffer.set_document(Document(""))
                 self.empty = empty
                 self._check()
                 self.change()
@@ -84,23 +75,23 @@ class TextControl(Control):
                 text = data.replace("\r\n", "\n").replace("\r", "\n") if self.multiline else join_lines(data)
                 self._insert(text)
             case "delete":
-                self._buffer.save_to_undo_stack()
-                self._buffer.delete()
-            case "up" if self.multiline and self._buffer.document.cursor_position_row > 0:
-                self._buffer.cursor_up()
-            case "down" if self.multiline and not self._buffer.document.on_last_line:
-                self._buffer.cursor_down()
+                self.buffer.save_to_undo_stack()
+                self.buffer.delete()
+            case "up" if self.multiline and self.buffer.document.cursor_position_row > 0:
+                self.buffer.cursor_up()
+            case "down" if self.multiline and not self.buffer.document.on_last_line:
+                self.buffer.cursor_down()
             case _:
                 return False
         return True
 
     def _insert(self, text: str) -> None:
-        self._buffer.save_to_undo_stack()
-        self._buffer.insert_text(text)
+        self.buffer.save_to_undo_stack()
+        self.buffer.insert_text(text)
 
     def value(self, room: int) -> Drawing:
         return input_text(
-            self.text, self._buffer.cursor_position, room, hidden=self.field.is_hidden, style=self.style, rows=8
+            self.text, self.buffer.cursor_position, room, hidden=self.field.is_hidden, style=self.style, rows=8
         )
 
     def remarks(self) -> list[str]:
@@ -129,11 +120,11 @@ class TextControl(Control):
     def settle(self, given: FieldInput, state: FieldState) -> None:
         """Use the result of a pattern check, unless the input has changed since."""
         if given == self.given and self.is_checking:
-            self._state, self._is_checking = state, False
+            self.state, self.is_checking = state, False
 
     def _on_text_changed(self, _: Buffer) -> None:
         if len(self.text) > _MAX_TEXT:
-            self._buffer.set_document(Document(self.text[:_MAX_TEXT]))
+            self.buffer.set_document(Document(self.text[:_MAX_TEXT]))
             return
         self.empty = False
         self._check()
@@ -141,10 +132,10 @@ class TextControl(Control):
 
     def _check(self) -> None:
         """Check the input except for its pattern, which the form checks in a thread."""
-        self._state = self.read(self.given, check_pattern=False)
+        self.state = self.read(self.given, check_pattern=False)
         text = text_constraints(self.field)
         has_pattern = text is not None and bool(text.pattern)
-        self._is_checking = has_pattern and self._state.is_set and not self.empty
+        self.is_checking = has_pattern and self.state.is_set and not self.empty
 
     def _sent_note(self) -> str:
         """Return a sentence about what is sent if it differs from the text."""
