@@ -8,7 +8,6 @@ from dataclasses import replace
 from prompt_toolkit.buffer import Buffer
 from typing_extensions import assert_never
 
-from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.helpers import validate
 from mcp_elicit_client.core.schema.enums import Choice
@@ -112,7 +111,8 @@ class FormView(View):
             [KeyAction("next", text(messages.KEY_NEXT), text(messages.ENTER))] if self.control is not None else []
         )
         review = KeyAction("send", text(messages.REVIEW), "Ctrl+S", meaning="send", style=style)
-        return [*following, review, *refusals, self.details_action()]
+        details = KeyAction("details", text(messages.KEY_DETAILS), "F1", meaning="details")
+        return [*following, review, *refusals, details]
 
     def activate(self, name: str) -> None:
         if name == "send":
@@ -191,7 +191,7 @@ class FormView(View):
             self._check_pattern(control)
 
         self._checking.add(control.field.name)
-        self.app.call_later(lambda: control.check_pattern(given), settle)
+        self.app.call_later(lambda: control.read(given), settle)
 
     def _check_all(self) -> None:
         for control in self.controls:
@@ -208,7 +208,7 @@ class FormView(View):
     def _checked(self, result: ValidationResult) -> None:
         self.busy = False
         if result.valid:
-            self.app.switch_to(self._review(result.unchecked))
+            self.app.switch_to(ReviewView(self.app, self.request, self.controls, self._edit, result.unchecked))
             return
         places = {each.field.name: at for at, each in enumerate(self.controls)}
         for error in result.errors:
@@ -217,9 +217,6 @@ class FormView(View):
                 self.controls[place].refuse(error)
                 self.go_to(place)
             self.status = self.catalog.error(error)
-
-    def _review(self, unchecked: Sequence[Diagnostic] = ()) -> ReviewView:
-        return ReviewView(self.app, self.request, self.controls, self._edit, unchecked)
 
     def _edit(self, place: int | None) -> None:
         if place is None:

@@ -105,9 +105,9 @@ class SelectControl(Control):
             case "paste" if self.buffer is not None:
                 self.buffer.insert_text(join_lines(data))
             case "erase":
-                self._clear(empty=False)
+                self._change([], empty=False)
             case "omit":
-                self._clear(empty=self.several and not self.selected and not self.empty)
+                self._change([], empty=self.several and not self.selected and not self.empty)
             case "delete" if self.buffer is not None:
                 self.buffer.delete()
             case _:
@@ -243,9 +243,6 @@ class SelectControl(Control):
         shown = self.shown
         is_typing = bool(typed.strip()) and self._pointed is not None and self._pointed == shown[0]
         return is_typing and self._search.contains(typed)
-
-    def _clear(self, *, empty: bool) -> None:
-        self._change([], empty=empty)
 
     def _change(self, selected: list[Choice], *, empty: bool) -> None:
         self._history = [*self._history[-_MAX_UNDO:], (self.selected, self.empty)]

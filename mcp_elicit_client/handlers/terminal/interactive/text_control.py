@@ -99,7 +99,7 @@ class TextControl(Control):
             return [self.catalog.text(messages.CHECKING)]
         if self.empty:
             return [f"({self.catalog.text(messages.EMPTY)})"]
-        note = self._sent_note()
+        note = sent_note(self.field, self.text, self.state.value, self.catalog) if self.touched else ""
         return [note] if note else []
 
     def summary(self) -> str:
@@ -112,10 +112,6 @@ class TextControl(Control):
         text = self.catalog.text
         newline = (("Ctrl+J", text(messages.KEY_NEW_LINE)),) if self.multiline else ()
         return (*newline, ("F2", text(messages.KEY_CLEAR_OR_EMPTY))) if accepts_empty(self.field) else newline
-
-    def check_pattern(self, given: FieldInput) -> FieldState:
-        """Return the state for *given*, with the pattern checked.  This takes time and may run in any thread."""
-        return self.read(given)
 
     def settle(self, given: FieldInput, state: FieldState) -> None:
         """Use the result of a pattern check, unless the input has changed since."""
@@ -136,7 +132,3 @@ class TextControl(Control):
         text = text_constraints(self.field)
         has_pattern = text is not None and bool(text.pattern)
         self.is_checking = has_pattern and self.state.is_set and not self.empty
-
-    def _sent_note(self) -> str:
-        """Return a sentence about what is sent if it differs from the text."""
-        return sent_note(self.field, self.text, self.state.value, self.catalog) if self.touched else ""

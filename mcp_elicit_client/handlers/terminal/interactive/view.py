@@ -261,10 +261,6 @@ class View(ABC):
             KeyAction("cancel", text(messages.CANCEL), "Ctrl+C" if self.details else "Esc", meaning="escape"),
         ]
 
-    def details_action(self) -> KeyAction:
-        """Return the action that shows details."""
-        return KeyAction("details", self.catalog.text(messages.KEY_DETAILS), "F1", meaning="details")
-
     def leave(self, name: str) -> None:
         """Decline, block or cancel; ask before, if something was typed or if the server would be blocked."""
         questions: dict[str, Message] = {
