@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, read_file, source_name
+from mcp_elicit_client.cli.answer_options import given_values
+from mcp_elicit_client.cli.common import UsageError
 from mcp_elicit_client.handlers.scripted import FilledForm, fill_form
-from mcp_elicit_client.presentation.answer_files import (
-    AnswersError,
-    ScriptedAnswer,
-    read_answers,
-    read_texts,
-    with_texts,
-)
+from mcp_elicit_client.presentation.answer_files import ScriptedAnswer
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import format_value
 from mcp_elicit_client.presentation.messages import ANSWERS_SHAPE
@@ -78,16 +73,10 @@ async def decide(options: argparse.Namespace, request: Request) -> Decision:
 
 def _values(options: argparse.Namespace) -> ScriptedAnswer:
     """Return the values of the form."""
-    try:
-        texts = read_texts(options.fields, messages.FIELD_SHAPE)
-        if options.answers is None:
-            return ScriptedAnswer(texts=texts)
-        found = read_answers(read_file(options.answers), source_name(options.answers))
-        if isinstance(found, ScriptedAnswer):
-            return with_texts(found, texts)
-    except AnswersError as error:
-        raise UsageError(error.message, **error.parameters) from None
-    raise UsageError(ANSWERS_SHAPE, path=options.answers, example=_EXAMPLE)
+    found = given_values(options.answers, options.fields, messages.FIELD_SHAPE)
+    if not isinstance(found, ScriptedAnswer):
+        raise UsageError(ANSWERS_SHAPE, path=options.answers, example=_EXAMPLE)
+    return found
 
 
 def _checked(request: FormRequest, filled: FilledForm, catalog: MessageCatalog, *, is_confirmed: bool) -> Decision:

@@ -9,6 +9,7 @@ from itertools import combinations
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import UsageError, quote, read_file, source_name
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.presentation.answer_files import (
@@ -47,12 +48,8 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     if options.suspend:
         return None
     action: Action | None = "decline" if options.decline else "cancel" if options.cancel else None
-    try:
-        answers = _answers(options)
-    except AnswersError as error:
-        raise UsageError(error.message, **error.parameters) from None
     return ScriptedAnswers(
-        answers,
+        _answers(options),
         action=action,
         accepts_urls=options.open_url is not None,
         catalog=options.catalog,
@@ -84,12 +81,25 @@ def _print_url(request: UrlRequest, catalog: MessageCatalog) -> None:
 
 def _answers(options: argparse.Namespace) -> Sequence[ScriptedAnswer]:
     """Return the answers of ``--answers`` and ``--set``."""
-    path, texts = options.answers, read_texts(options.set, messages.SET_SHAPE)
-    if path is None:
-        return (ScriptedAnswer(texts=texts),) if texts else ()
-    found = read_answers(read_file(path), source_name(path))
+    if options.answers is None and not options.set:
+        return ()
+    found = given_values(options.answers, options.set, messages.SET_SHAPE)
     if isinstance(found, ScriptedAnswer):
-        return (with_texts(found, texts),)
-    if texts:
-        raise UsageError(messages.OPTIONS_CONFLICT, first="--set", second=f"--answers {path}")
+        return (found,)
+    if options.set:
+        raise UsageError(messages.OPTIONS_CONFLICT, first="--set", second=f"--answers {options.answers}")
     return found
+
+
+def given_values(
+    path: str | None, assignments: Sequence[str], shape: Message
+) -> ScriptedAnswer | Sequence[ScriptedAnswer]:
+    """Return the values in the file *path* and in *assignments*, which have *shape*; or the answers that it lists."""
+    try:
+        texts = read_texts(assignments, shape)
+        if path is None:
+            return ScriptedAnswer(texts=texts)
+        found = read_answers(read_file(path), source_name(path))
+        return with_texts(found, texts) if isinstance(found, ScriptedAnswer) else found
+    except AnswersError as error:
+        raise UsageError(error.message, **error.parameters) from None
