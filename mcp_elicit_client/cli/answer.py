@@ -16,7 +16,7 @@ from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.calls.suspending import SuspendedCall, read_snapshot
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_decision import Decision, decide
-from mcp_elicit_client.cli.call_documents import print_document, request_data
+from mcp_elicit_client.cli.call_documents import continue_command, print_document, request_data
 from mcp_elicit_client.cli.call_settings import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, quote, wrap
@@ -212,7 +212,7 @@ async def _what_now(
         return catalog.text(messages.CALL_LOST)
     if await _pending(store, call):
         return catalog.text(messages.STILL_PENDING)
-    return catalog.text(messages.CONTINUE_LATER, command=f"mcp-elicit answer {call.call.id}{store.options} --continue")
+    return catalog.text(messages.CONTINUE_LATER, command=continue_command(call.call.id, store))
 
 
 # --- What is printed
@@ -261,8 +261,7 @@ def _explained(options: argparse.Namespace, store: OpenStore) -> Iterator[None]:
     except EntryClosedError as error:
         text = catalog.text(CLOSED_BECAUSE[error.state], server=catalog.text(messages.THE_SERVER))
         if error.state == "answered":
-            command = f"mcp-elicit answer {options.id}{store.options} --continue"
-            text += f" {catalog.text(messages.IF_NOT_CONTINUED, command=command)}"
+            text += f" {catalog.text(messages.IF_NOT_CONTINUED, command=continue_command(options.id, store))}"
         raise CommandFailedError(text, code=error.state) from None
     except ElicitationError as error:
         raise _failure(error) from None

@@ -50,3 +50,8 @@ def answer_command(entry: Entry, store: OpenStore) -> str:
     if any(field.is_hidden for field in request.form.fields):
         return f"{command} --answers -"
     return f"{command} FIELD=VALUE ..." if request.form.fields else f"{command} --accept"
+
+
+def continue_command(call_id: str, store: OpenStore) -> str:
+    """Return the command that continues a call whose requests are all answered."""
+    return f"mcp-elicit answer {call_id}{store.options} --continue"

@@ -9,7 +9,7 @@ import anyio
 
 from mcp_elicit_client.calls.suspending import TaskSnapshot, read_snapshot
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import answer_command, entry_data
+from mcp_elicit_client.cli.call_documents import answer_command, continue_command, entry_data
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandFailedError, output_width, quote, wrap
 from mcp_elicit_client.core.text import sanitize_text
@@ -46,7 +46,7 @@ async def _list(options: argparse.Namespace) -> int:
         if options.json:
             found = {
                 "requests": [entry_data(entry, store, catalog) for entry in entries],
-                "answered_calls": [{"call": each, "continue_with": _continue_command(each, store)} for each in ready],
+                "answered_calls": [{"call": each, "continue_with": continue_command(each, store)} for each in ready],
             }
             print(json.dumps(found, indent=2))
             return 0
@@ -56,7 +56,7 @@ async def _list(options: argparse.Namespace) -> int:
             _print(entry, store, catalog)
         for call_id in ready:
             print(wrap(catalog.text(messages.CAN_BE_CONTINUED), hanging=2))
-            print(f"  {_continue_command(call_id, store)}")
+            print(f"  {continue_command(call_id, store)}")
     return 0
 
 
@@ -78,10 +78,6 @@ async def _has_answers(store: OpenStore, task: CallStatus) -> bool:
     """Return True if a task has answers that were not erased: it has not ended yet."""
     stored = [await calls_of(store.inbox).store.get(store.user, each) for each in task.call.request_ids]
     return any(each and each.resolution and each.resolution.answer for each in stored)
-
-
-def _continue_command(call_id: str, store: OpenStore) -> str:
-    return f"mcp-elicit answer {call_id}{store.options} --continue"
 
 
 def _print(entry: Entry, store: OpenStore, catalog: MessageCatalog) -> None:
