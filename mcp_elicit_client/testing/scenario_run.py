@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -156,10 +156,8 @@ class ScenarioRun:
             for line in self.perform(UserAction(action, content, params, after))
         ]
         hangs = any(action == "hang" for _, action, _ in several)
-        with self.observer.typing(lines, after=after, until=self.answer_timeout if hangs else None):
-            with anyio.move_on_after(self.answer_timeout):
-                return await self.server.ask_all([params for params, _, _ in several], in_turn=in_turn)
-        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+        with self._answering(lines, after=after, until=self.answer_timeout if hangs else None):
+            return await self.server.ask_all([params for params, _, _ in several], in_turn=in_turn)
 
     async def ask_over_two_connections(self, actions: Sequence[UserAction]) -> list[Reply]:
         """Send the requests of two *actions* at the same time, each over a new connection; return the replies."""
@@ -173,29 +171,25 @@ class ScenarioRun:
             FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as second,
         ):
             lines = [line for action in actions for line in self.perform(action)]
-            with self.observer.typing(lines), anyio.move_on_after(self.answer_timeout):
+            with self._answering(lines):
                 async with anyio.create_task_group() as group:
                     group.start_soon(ask, 0, first)
                     group.start_soon(ask, 1, second)
-        if len(replies) < len(actions):
-            raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
         return [replies[at] for at in range(len(actions))]
 
     async def ask_over_new_connection(self, action: UserAction) -> Reply:
         """Send the request of *action* as the first one of a restarted server; return the reply."""
-        with self.observer.typing(self.perform(action)), anyio.move_on_after(self.answer_timeout):
+        with self._answering(self.perform(action)):
             async with FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as server:
                 return await server.ask(action.params)
-        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
 
     async def ask_in_tasks(self, actions: Sequence[UserAction]) -> list[Reply]:
         """Send the requests of *actions* at the same time, each from a task; return the replies."""
         from mcp_elicit_client.testing.task_server import ask_in_tasks
 
         lines = [line for action in actions for line in self.perform(action)]
-        with self.observer.typing(lines), anyio.move_on_after(self.answer_timeout):
+        with self._answering(lines):
             return await ask_in_tasks(self.callback, [each.params for each in actions], name=self.server.name)
-        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
 
     async def call_back(self, action: UserAction, params: Any) -> Any:
         """
@@ -209,11 +203,9 @@ class ScenarioRun:
         """
         if self._context is None:
             await self.ask(SENTINEL_FORM, "decline")
-        with self.observer.typing(self.perform(action)), anyio.move_on_after(self.answer_timeout):
-            with suppress(Exception):  # it is in `raised`
-                return await self.callback(self._context, params)
-            return None
-        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+        with self._answering(self.perform(action)), suppress(Exception):  # it is in `raised`
+            return await self.callback(self._context, params)
+        return None
 
     async def ask_silent_user(self, params: Params) -> Reply | None:
         """Send a request that the user does not answer; return the reply that arrives nevertheless, or None."""
@@ -221,6 +213,14 @@ class ScenarioRun:
         with self.observer.typing(lines, until=self.silence + _AFTER_SILENCE), anyio.move_on_after(self.silence):
             return await self.server.ask(params)
         return None
+
+    @contextmanager
+    def _answering(self, lines: Sequence[bytes], *, after: float = 0.0, until: float | None = None) -> Iterator[None]:
+        """Let the user type *lines* during the block; raise `NoAnswerError` if it takes longer than an answer may."""
+        with self.observer.typing(lines, after=after, until=until), anyio.move_on_after(self.answer_timeout) as limit:
+            yield
+        if limit.cancelled_caught:
+            raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
 
     def perform(self, action: UserAction) -> list[bytes]:
         """
