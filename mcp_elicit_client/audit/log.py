@@ -206,11 +206,6 @@ class AuditLog:
         self._writer.lock_timeout = 0  # do not wait with every request
 
 
-def audited(handler: Handler, log: AuditLog) -> Handler:
-    """Return *handler* with *log* as its policy: ``log.policy(handler)``."""
-    return log.policy(handler)
-
-
 def _in_words(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or "I/O error"

@@ -26,7 +26,6 @@ from mcp_elicit_client import Answer, Diagnostic, Limits, Server, TextField, acc
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, verify, writer
 from mcp_elicit_client.audit.files import make_key, read_key
-from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
@@ -510,7 +509,7 @@ async def test_concurrent_requests_are_logged_in_the_order_of_their_answers(path
 
     async with anyio.create_task_group() as tasks:
         for request_id in (1, 2):
-            tasks.start_soon(audited(waiting, log), FORM.model_copy(update={"request_id": request_id}))
+            tasks.start_soon(log.policy(waiting), FORM.model_copy(update={"request_id": request_id}))
         second.set()
 
     assert [event["request_id"] for event in events(path)] == [2, 1]
