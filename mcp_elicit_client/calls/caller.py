@@ -113,7 +113,7 @@ class Caller(_Connections):
     ) -> None:
         super().__init__(handler, server, user, modes, request_options, self._resolve_task)
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
-        self._tasks = TaskCalls(self._elicitations, max_questions, self.server.name)
+        self._tasks = TaskCalls(self._elicitations, self.server.name)
 
     @overload
     async def call_tool(

@@ -52,7 +52,6 @@ class TaskSuspender:
         call: The call that the task belongs to.
         elicitations: What answers the requests of the server.
         server: The name that the host application gave the server.
-        max_questions: The maximum number of requests.
         loaded: The task as it was suspended; None for a new one.
         claim: The claim of this process, if a suspended call became the task
             when it was resumed.
@@ -68,7 +67,6 @@ class TaskSuspender:
         *,
         elicitations: ElicitationDispatcher,
         server: str,
-        max_questions: int,
         loaded: LoadedTask | None = None,
         claim: Claim | None = None,
     ) -> None:
@@ -79,7 +77,6 @@ class TaskSuspender:
         self._call = call
         self._elicitations = elicitations
         self._server = server
-        self._max_questions = max_questions
         self._claim = claim
         self._answers: Mapping[str, Answer | None] = {}
         self._sent: set[str] = set()
@@ -187,8 +184,8 @@ class TaskSuspender:
             if known.get(key, request.digest) != request.digest:
                 raise TaskError("invalid", "it changed a request under the same key", task_id=state.id)
         fresh = {key: request for key, request in state.requests.items() if key not in known}
-        if len(known) + len(fresh) > self._max_questions:
-            raise TaskError("limit", f"more than {self._max_questions} requests", task_id=state.id)
+        if len(known) + len(fresh) > self._call.max_questions:
+            raise TaskError("limit", f"more than {self._call.max_questions} requests", task_id=state.id)
         return fresh
 
     async def _defer(self, fresh: Mapping[str, InputRequest], state: TaskState) -> dict[str, Deferral]:

@@ -23,13 +23,11 @@ class TaskCalls:
 
     Args:
         elicitations: What answers the requests of the server.
-        max_questions: The maximum number of requests of one task.
         server: The name that the host application gave the server.
     """
 
-    def __init__(self, elicitations: ElicitationDispatcher, max_questions: int, server: str) -> None:
+    def __init__(self, elicitations: ElicitationDispatcher, server: str) -> None:
         self._elicitations = elicitations
-        self._max_questions = max_questions
         self._server = server
         self._memory = TaskMemory()
 
@@ -137,7 +135,6 @@ class TaskCalls:
             call,
             elicitations=self._elicitations,
             server=self._server,
-            max_questions=self._max_questions,
             loaded=loaded,
             claim=claim,
         )
@@ -145,14 +142,7 @@ class TaskCalls:
     async def _drive(self, call: ActiveCall, poller: TaskPoller, *, is_owned: bool) -> Any:
         task = (call.user, poller.state.id)
         asked = self._memory.asked(task)
-        driver = TaskDriver(
-            poller,
-            call,
-            elicitations=self._elicitations,
-            asked=asked,
-            max_questions=self._max_questions,
-            is_owned=is_owned,
-        )
+        driver = TaskDriver(poller, call, elicitations=self._elicitations, asked=asked, is_owned=is_owned)
         try:
             return await driver.run()
         finally:

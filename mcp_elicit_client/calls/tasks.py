@@ -81,26 +81,23 @@ class TaskDriver:
         call: The call that the task belongs to.
         elicitations: What answers the requests of the server.
         asked: The keys that were asked before.
-        max_questions: The maximum number of requests.
         is_owned: No other code knows the task, so it is cancelled if this call
             ends without it.
     """
 
-    def __init__(  # noqa: PLR0913 -- the parts of one task, by keyword
+    def __init__(
         self,
         poller: TaskPoller,
         call: ActiveCall,
         *,
         elicitations: ElicitationDispatcher,
         asked: dict[str, AskedKey],
-        max_questions: int,
         is_owned: bool,
     ) -> None:
         self._poller = poller
         self._call = call
         self._elicitations = elicitations
         self._asked = asked
-        self._max_questions = max_questions
         self._is_owned = is_owned
         self._listed: set[str] = set()
         self._visited: set[str] = set()
@@ -168,8 +165,8 @@ class TaskDriver:
 
     async def _answer(self, key: str, state: TaskState) -> None:
         history = self._call.history
-        if max(len(self._asked), history.requests) >= self._max_questions:
-            raise TaskError("limit", f"more than {self._max_questions} requests", task_id=state.id)
+        if max(len(self._asked), history.requests) >= self._call.max_questions:
+            raise TaskError("limit", f"more than {self._call.max_questions} requests", task_id=state.id)
         if key not in self._listed:
             self._call.begin_round()
         self._listed.update(state.requests)
