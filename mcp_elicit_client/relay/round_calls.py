@@ -14,7 +14,7 @@ from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
-from mcp_elicit_client.relay.held_calls import HeldCalls
+from mcp_elicit_client.relay.held_calls import HeldCalls, Work
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import StateContent, StateSealer
@@ -100,25 +100,11 @@ class RoundCalls:
         async with self._connections.lease(downstream) as connection:
             if connection.has_rounds:
                 came = await connection.caller.start(connection.client, spec, self._timeouts, progress)
-        if came is None:
-            return await self._hold(downstream, spec, None, progress, connection)
         if isinstance(came, PausedCall):
             leg = await self._stored.start(downstream.caller, came)
             self._connections.keep(connection, leg.call_id, self._leg_ttl)
             return leg
         return await self._step_of(downstream, spec, came, progress, connection)
-
-    async def _hold(
-        self,
-        downstream: Downstream,
-        spec: CallSpec,
-        paused: UrlRequiredInRoundsError | None,
-        progress: ProgressCallback | None,
-        connection: UpstreamConnection,
-    ) -> Step:
-        make = functools.partial(_make, spec, self._timeouts, paused, wants_progress=progress is not None)
-        lease = self._connections.lease(downstream, connection)
-        return await self._held.start(downstream, spec, lease, make, progress)
 
     async def _step_of(
         self,
@@ -128,13 +114,16 @@ class RoundCalls:
         progress: ProgressCallback | None,
         connection: UpstreamConnection,
     ) -> Step:
-        if isinstance(came, UrlRequiredInRoundsError):
-            return await self._hold(downstream, spec, came, progress, connection)
-        if isinstance(came, TaskHandle):
-            finish = functools.partial(_finish_task, came, self._timeouts)
-            lease = self._connections.lease(downstream, connection)
-            return await self._held.start(downstream, spec, lease, finish, progress)
-        return CallOutcome(came)
+        """Hold a call of which nothing *came* yet, or what only a process can finish.  Otherwise it has ended."""
+        work: Work
+        if came is None or isinstance(came, UrlRequiredInRoundsError):
+            work = functools.partial(_make, spec, self._timeouts, came, wants_progress=progress is not None)
+        elif isinstance(came, TaskHandle):
+            work = functools.partial(_finish_task, came, self._timeouts)
+        else:
+            return CallOutcome(came)
+        lease = self._connections.lease(downstream, connection)
+        return await self._held.start(downstream, spec, lease, work, progress)
 
     async def _continue(
         self,
@@ -161,10 +150,8 @@ class RoundCalls:
                 self._connections.keep(connection, state.call_id, self._leg_ttl)
                 return came
             self._connections.release(state.call_id)
-            if isinstance(came, TaskHandle | UrlRequiredInRoundsError):
-                step = await self._step_of(downstream, spec, came, progress, connection)
-                return step.unwrap() if isinstance(step, CallOutcome) else step
-            return came
+            step = await self._step_of(downstream, spec, came, progress, connection)
+            return step.unwrap() if isinstance(step, CallOutcome) else step
 
         step = await self._stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)
         if isinstance(step, Leg) and step.process and not step.questions:  # held since, and asked for again
