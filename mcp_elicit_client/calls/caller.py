@@ -402,7 +402,7 @@ class Caller(_Connections):
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
             finish_task = functools.partial(self._tasks.finish, on_status=on_task_status, suspend=suspend, claim=claim)
             runner = self._runner(call, spec, suspender, progress_callback, finish_task=finish_task)
-            result = await runner.resume(snapshot, loaded.given_answer, claim.mark_sent)
+            result = await runner.resume(snapshot, loaded.answers, claim.mark_sent)
             return result
 
     async def resume_task(  # noqa: PLR0913 -- see call_tool

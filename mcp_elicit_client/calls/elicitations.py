@@ -20,7 +20,7 @@ from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, calling, may_arrive_over
-from mcp_elicit_client.stored_answers import answering_from
+from mcp_elicit_client.stored_answers import StoredAnswers, answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 Until: TypeAlias = Callable[[], Awaitable[object]]
@@ -152,16 +152,18 @@ class ElicitationDispatcher:
             return await _ask_until_lost(call.session, answer, until)
         return await self._ask_in_time_of_user(call, answer, until)
 
-    async def on_stored(self, call: ActiveCall, request: Request, stored: StoredAnswersFor) -> Answer:
+    async def on_stored(self, call: ActiveCall, request: Request, stored: StoredAnswers) -> Answer:
         """
         Answer a request of a call that is resumed.  It was read and counted before; the policies see it again.
 
         Args:
             call: The call.
             request: The request, as it was stored.
-            stored: Returns what answers in place of the handlers.
+            stored: What answers in place of the handlers.
         """
-        answer = functools.partial(self._dispatcher.answer_again, request, self._within_call(call, stored))
+        answer = functools.partial(
+            self._dispatcher.answer_again, request, self._within_call(call, lambda _request: stored)
+        )
         try:
             return await self._ask_in_time_of_user(call, answer)
         except RequestError:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import anyio
 
-from mcp_elicit_client.calls.active_call import StoredAnswersFor
 from mcp_elicit_client.calls.suspending import (
     CallSnapshot,
     Claim,
@@ -46,10 +45,6 @@ class LoadedCall:
     suspended: SuspendedCall
     snapshot: CallSnapshot
     answers: Mapping[str, Answer | None]
-
-    def given_answer(self, key: str) -> StoredAnswersFor:
-        """Return what gives the stored answer to the request with *key*."""
-        return lambda _request: GivenAnswer(self.answers[key])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import anyio
 from typing_extensions import assert_never
 
 from mcp_elicit_client._arguments import check_int
-from mcp_elicit_client.calls.active_call import ActiveCall, AskParams, StoredAnswersFor
+from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting, is_closed
 from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
@@ -26,7 +26,7 @@ from mcp_elicit_client.calls.multi_round_trip import (
     load_host_requests,
     parse_input_required,
 )
-from mcp_elicit_client.calls.resuming import NOT_A_CALL
+from mcp_elicit_client.calls.resuming import NOT_A_CALL, GivenAnswer
 from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
 from mcp_elicit_client.calls.tasks import resolve_claim
@@ -169,7 +169,7 @@ class CallRunner:
             return await self._run(FIRST_ROUND if required is None else required.given, required)
 
     async def resume(
-        self, snapshot: CallSnapshot, given_answer: Callable[[str], StoredAnswersFor], before_send: Callable[[], None]
+        self, snapshot: CallSnapshot, given: Mapping[str, Answer | None], before_send: Callable[[], None]
     ) -> Any:
         """
         Continue a suspended call; the rest is as in `run`.
@@ -179,13 +179,13 @@ class CallRunner:
 
         Args:
             snapshot: The call.
-            given_answer: Returns what gives the answer to the request with a
-                key.
+            given: The answers, by the server's keys; None where an answer is
+                pending.
             before_send: Is called before anything is sent.
         """
         with self._elicitations.during(self._call), self._call.timeouts:
             answers = {
-                key: await self._elicitations.on_stored(self._call, request, given_answer(key))
+                key: await self._elicitations.on_stored(self._call, request, GivenAnswer(given[key]))
                 for key, request in snapshot.requests.items()
             }
             return await self._send_answers(snapshot, answers, before_send)

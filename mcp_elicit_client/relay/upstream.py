@@ -14,7 +14,6 @@ from mcp_elicit_client.calls.active_call import ActiveCall, AskParams, CallHisto
 from mcp_elicit_client.calls.caller import Caller
 from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
-from mcp_elicit_client.calls.resuming import GivenAnswer
 from mcp_elicit_client.calls.runner import CallRunner, CompleteUrls
 from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot, Deferral
@@ -174,13 +173,9 @@ class UpstreamCaller(Caller):
         call = self._active_call(client, spec, timeouts)
         call.history = snapshot.history.fork()
         runner = self._pausing_runner(call, spec, progress_callback)
-
-        def given(key: str) -> Any:
-            return lambda _request: GivenAnswer(answers.get(key))
-
         try:
             if self.has_policies:
-                return await _until_input(runner.resume(snapshot, given, before_send))
+                return await _until_input(runner.resume(snapshot, answers, before_send))
             return await _until_input(runner.resume_unseen(snapshot, answers, before_send))
         except Exception as error:
             # Servers use this code for errors of their own, too.
