@@ -157,7 +157,7 @@ async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIt
     claim = Claim(call_id)
     token = secrets.token_hex(8)
     try:
-        state = await calls.claim(owner, call_id, token)
+        state = await calls.store.claim(owner, call_id, token)
         if state != "suspended":
             raise _refusal(state)
         yield claim
@@ -165,8 +165,8 @@ async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIt
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
             try:
                 if not claim.was_sent:
-                    await calls.release(call_id, token)
+                    await calls.store.release(call_id, token)
                 elif not claim.was_suspended:
-                    await calls.finish(call_id)
+                    await calls.store.finish(call_id)
             except InboxError as error:
                 _logger.warning("a suspended call could not be given back to its store: %s", error)

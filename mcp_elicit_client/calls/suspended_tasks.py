@@ -308,7 +308,7 @@ class TaskSuspender:
             return
         self._snapshot.responses.clear()
         await self._update({}, {})
-        await self._calls.erase_answers(self._stored.id)
+        await self._calls.store.erase_answers(self._stored.id)
 
     async def _close_quietly(self) -> None:
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
@@ -316,4 +316,4 @@ class TaskSuspender:
 
     async def _finish_quietly(self) -> None:
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
-            await self._calls.finish(self._stored.id)
+            await self._calls.store.finish(self._stored.id)

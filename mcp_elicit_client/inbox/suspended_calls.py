@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.inbox.records import RecordCodec, is_id
-from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
+from mcp_elicit_client.inbox.stores.models import StoredCall
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.typing import Request
 
@@ -38,7 +38,7 @@ class SuspendedCalls:
     Every method raises `InboxError` if the store cannot be used.
 
     Attributes:
-        store: The store of the inbox.
+        store: The store of the inbox, for what needs no encoding.
         codec: Encodes and decodes what the store keeps.
     """
 
@@ -104,10 +104,6 @@ class SuspendedCalls:
         changed = replace(call, body=text, request_ids=request_ids, expires_at=expires_at)
         return changed if await self.store.update(changed, stored, call.body) else None
 
-    async def erase_answers(self, call_id: str) -> None:
-        """Erase the answers to the requests of a call.  The call stays suspended."""
-        await self.store.erase_answers(call_id)
-
     async def find(self, owner: str, call_id: str) -> CallStatus | None:
         """Return a call of *owner* and its answers so far; None if there is no such call."""
         call = await self.store.get_call(owner, call_id) if is_id(call_id) else None
@@ -117,18 +113,6 @@ class SuspendedCalls:
             return CallStatus(call, "", ())
         body = self.codec.decode_call(call)
         return CallStatus(call, body, tuple([await self._answer(owner, each) for each in call.request_ids]))
-
-    async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
-        """Claim a call in order to resume it; see `CallStore.claim`."""
-        return await self.store.claim(owner, call_id, token)
-
-    async def release(self, call_id: str, token: str) -> None:
-        """Suspend a call again that was claimed with *token*."""
-        await self.store.release(call_id, token)
-
-    async def finish(self, call_id: str) -> None:
-        """Erase a claimed call and the answers to its requests."""
-        await self.store.finish(call_id)
 
     async def _answer(self, owner: str, entry_id: str) -> Answer | None:
         stored = await self.store.get(owner, entry_id)

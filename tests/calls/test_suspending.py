@@ -421,7 +421,7 @@ async def test_a_call_whose_worker_stopped_cannot_be_resumed(suspend: SuspendOpt
     async with visitor(seen) as (who, client):
         suspended = await who.call_tool(client, "form", suspend=suspend)
         await answer(suspend, suspended, NAMED)
-        await calls_of(suspend.inbox).claim("ann", suspended.id, "a process that is gone")
+        await calls_of(suspend.inbox).store.claim("ann", suspended.id, "a process that is gone")
         with pytest.raises(ResumeError, match="or stopped while it did") as caught:
             await who.resume(suspended.id, client, suspend)
 

@@ -170,7 +170,7 @@ async def test_a_locked_file_does_not_delay_a_cancellation(sqlite: Stores, is_us
             lambda: InboxHandler(inbox, default_user="ann")(request()),
             lambda: inbox.list("ann"),
             lambda: inbox.answer("ann", "x", "decline"),
-            lambda: calls_of(inbox).claim("ann", "x", "t"),
+            lambda: calls_of(inbox).store.claim("ann", "x", "t"),
         ]
         for each in work:
             begin = anyio.current_time()

@@ -66,13 +66,13 @@ async def test_answers_are_kept_until_the_call_is_finished(stores: Stores, key: 
     await until(is_deleted)
     content = await stores.content()
     assert (BODY in content, SECRET in content) == (key is None, key is None)
-    assert await calls_of(inbox).claim("ann", call.id, "t") == "suspended"
+    assert await calls_of(inbox).store.claim("ann", call.id, "t") == "suspended"
     found = await calls_of(inbox).find("ann", call.id)
     assert found is not None
     assert found.answers[0] is not None
     assert (found.call.state, found.answers[0].content) == ("resuming", {"a": SECRET})
 
-    await calls_of(inbox).finish(call.id)
+    await calls_of(inbox).store.finish(call.id)
 
     async def is_erased() -> bool:
         content = await stores.content()
@@ -90,7 +90,7 @@ async def test_of_forty_simultaneous_claims_one_succeeds(stores: Stores) -> None
     states: list[Any] = []
 
     async def claim(number: int) -> None:
-        states.append(await calls_of(inboxes[number % 4]).claim("ann", call.id, f"t{number}"))
+        states.append(await calls_of(inboxes[number % 4]).store.claim("ann", call.id, f"t{number}"))
 
     async with anyio.create_task_group() as group:
         for number in range(40):
@@ -101,14 +101,14 @@ async def test_of_forty_simultaneous_claims_one_succeeds(stores: Stores) -> None
 
 async def test_only_the_token_of_a_claim_releases_it(inbox: Inbox) -> None:
     call = await suspend(inbox)
-    assert await calls_of(inbox).claim("ann", call.id, "mine") == "suspended"
-    await calls_of(inbox).release(call.id, "theirs")
-    assert await calls_of(inbox).claim("ann", call.id, "theirs") == "resuming"
-    await calls_of(inbox).release(call.id, "mine")
-    assert await calls_of(inbox).claim("ann", call.id, "theirs") == "suspended"
-    await calls_of(inbox).finish(call.id)
-    await calls_of(inbox).release(call.id, "theirs")
-    assert await calls_of(inbox).claim("ann", call.id, "mine") == "finished"
+    assert await calls_of(inbox).store.claim("ann", call.id, "mine") == "suspended"
+    await calls_of(inbox).store.release(call.id, "theirs")
+    assert await calls_of(inbox).store.claim("ann", call.id, "theirs") == "resuming"
+    await calls_of(inbox).store.release(call.id, "mine")
+    assert await calls_of(inbox).store.claim("ann", call.id, "theirs") == "suspended"
+    await calls_of(inbox).store.finish(call.id)
+    await calls_of(inbox).store.release(call.id, "theirs")
+    assert await calls_of(inbox).store.claim("ann", call.id, "mine") == "finished"
 
 
 @pytest.mark.parametrize("owner_and_id", [("bob", None), ("ann", "forged"), ("", None), ("ann", "\ud800")])
@@ -117,14 +117,14 @@ async def test_a_wrong_owner_finds_no_suspended_call(inbox: Inbox, owner_and_id:
     owner, guess = owner_and_id[0], call.id if owner_and_id[1] is None else owner_and_id[1]
     assert await calls_of(inbox).find(owner, guess) is None
     if guess.isascii():
-        assert await calls_of(inbox).claim(owner, guess, "t") is None
-    assert await calls_of(inbox).claim("ann", call.id, "t") == "suspended"
+        assert await calls_of(inbox).store.claim(owner, guess, "t") is None
+    assert await calls_of(inbox).store.claim("ann", call.id, "t") == "suspended"
 
 
 async def test_a_call_that_is_suspended_again_keeps_its_id_and_loses_its_answers(inbox: Inbox, stores: Stores) -> None:
     call = await suspend(inbox)
     await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
-    await calls_of(inbox).claim("ann", call.id, "t")
+    await calls_of(inbox).store.claim("ann", call.id, "t")
     again = await suspend(inbox, request(URL), call_id=call.id)
 
     assert again.id == call.id
@@ -144,19 +144,19 @@ async def test_a_call_that_is_not_resumed_expires_and_is_erased(stores: Stores, 
     answered, pending_call = await suspend(inbox), await suspend(inbox)
     claimed = await suspend(inbox)
     await inbox.answer("ann", answered.request_ids[0], "accept", {"a": SECRET})
-    await calls_of(inbox).claim("ann", claimed.id, "t")
+    await calls_of(inbox).store.claim("ann", claimed.id, "t")
     clock.ahead = 451
     (past, *others) = (await inbox.history("ann")).entries
     assert {past.state, *(each.state for each in others)} == {"expired", "answered"}
-    assert await calls_of(inbox).claim("ann", pending_call.id, "t") == "suspended"  # It can still be resumed.
-    await calls_of(inbox).release(pending_call.id, "t")
+    assert await calls_of(inbox).store.claim("ann", pending_call.id, "t") == "suspended"  # It can still be resumed.
+    await calls_of(inbox).store.release(pending_call.id, "t")
 
     clock.ahead = 501
     for call, state in ((answered, "expired"), (pending_call, "expired"), (claimed, "resuming")):
         found = await calls_of(inbox).find("ann", call.id)
         assert found is not None
         assert (found.call.state, found.body, found.answers) == (state, "", ())
-        assert await calls_of(inbox).claim("ann", call.id, "x") == state
+        assert await calls_of(inbox).store.claim("ann", call.id, "x") == state
     if stores.kind == "sqlite":
         await stores.made[0].aclose()
     assert SECRET not in await stores.content()
@@ -239,7 +239,7 @@ async def test_requests_are_added_to_a_suspended_call_and_answers_are_kept(store
     assert [each and each.content for each in found.answers] == [{"a": SECRET}, None]
     assert [entry.call for entry in (await other.list("ann")).entries] == [call.id]
 
-    await calls_of(other).erase_answers(call.id)
+    await calls_of(other).store.erase_answers(call.id)
     found = await calls_of(inbox).find("ann", call.id)
     assert found is not None
     assert (found.body, found.call.state) == ("other body", "suspended")
@@ -278,9 +278,9 @@ async def test_only_a_suspended_call_of_its_owner_is_updated(inbox: Inbox, clock
     call = await suspend(inbox)
     assert await calls_of(inbox).update(replace(call, owner="bob"), BODY, [], call.expires_at) is None
     assert await calls_of(inbox).update(replace(call, id="other"), BODY, [], call.expires_at) is None
-    await calls_of(inbox).claim("ann", call.id, "t")
+    await calls_of(inbox).store.claim("ann", call.id, "t")
     assert await calls_of(inbox).update(call, BODY, [], call.expires_at) is None
-    await calls_of(inbox).release(call.id, "t")
+    await calls_of(inbox).store.release(call.id, "t")
     assert await calls_of(inbox).update(call, BODY, [], call.expires_at) is not None
     clock.ahead = 1_000
     assert await calls_of(inbox).update(call, BODY, [], call.expires_at + 5_000) is None
