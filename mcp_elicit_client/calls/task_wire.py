@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.dispatch import MAX_BATCH
 from mcp_elicit_client.exceptions import TaskError
 
@@ -169,7 +169,7 @@ def _seconds(milliseconds: object) -> float | None:
 
 
 def _read_request(key: object, wire: object, task_id: str) -> InputRequest:
-    if not isinstance(key, str) or not _is_unicode(key):
+    if not isinstance(key, str) or not is_unicode(key):
         raise TaskError("invalid", "a key is not valid Unicode", task_id=task_id)
     if len(key) > MAX_KEY:
         raise TaskError("limit", f"a key is longer than {MAX_KEY} characters", task_id=task_id)
@@ -182,14 +182,6 @@ def _read_request(key: object, wire: object, task_id: str) -> InputRequest:
     except RecursionError as error:
         raise TaskError("limit", "a request is nested too deeply", task_id=task_id) from error
     return InputRequest(wire, hashlib.sha256(text.encode()).hexdigest())
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class TaskRequests:

@@ -10,7 +10,7 @@ from pydantic import Field as Setting
 from mcp_elicit_client.core.diagnostics import Diagnostic, has_warning
 from mcp_elicit_client.core.form import Form, form_digest
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.text import sanitize_and_cut
+from mcp_elicit_client.core.text import is_unicode, sanitize_and_cut
 from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
 
 ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
@@ -132,10 +132,8 @@ def check_user(user: object) -> str | None:
         raise ValueError(f"`user` must be a string or None, not {type(user).__name__}.")  # noqa: TRY004 -- as below
     if not 1 <= len(user) <= MAX_USER:
         raise ValueError(f"`user` must have 1 to {MAX_USER} characters, not {len(user)}.")
-    try:
-        user.encode()
-    except UnicodeEncodeError:
-        raise ValueError("`user` must be valid Unicode.") from None
+    if not is_unicode(user):
+        raise ValueError("`user` must be valid Unicode.")
     return user
 
 
