@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import getpass
 import os
 import shlex
@@ -56,17 +57,22 @@ def default_store() -> Path:
 
 
 @asynccontextmanager
-async def open_store(options: argparse.Namespace) -> AsyncIterator[OpenStore]:
+async def open_store(options: argparse.Namespace, *, create: bool = False) -> AsyncIterator[OpenStore]:
     """
     Open the store that the options or the environment select.
 
+    Args:
+        options: The options.
+        create: Create the file that they name, if there is none.
+
     Raises:
+        CommandFailedError: If the store cannot be used.
         UsageError: If they do not name a store.
     """
     chosen = options.store or os.environ.get(_VARIABLE) or ""
     try:
         user = check_user(options.user) or _account()
-        store, is_private = _make_store(chosen)
+        store, is_private = _make_store(chosen, create=create)
     except MissingExtraError as error:
         raise CommandFailedError(str(error), code="store") from None
     except ValueError as error:  # the name of the user is too long, or the URL is not one
@@ -80,12 +86,15 @@ async def open_store(options: argparse.Namespace) -> AsyncIterator[OpenStore]:
         await inbox.aclose()
 
 
-def _make_store(chosen: str) -> tuple[Store, bool]:
+def _make_store(chosen: str, *, create: bool) -> tuple[Store, bool]:
     scheme, separator, _ = chosen.partition("://")
     if not separator:
         path = Path(chosen) if chosen else default_store()
         if not chosen:
             _make_folder(path.parent)
+        elif not create and not path.exists():
+            reason = os.strerror(errno.ENOENT)
+            raise CommandFailedError(messages.CANNOT_READ, path=path, reason=reason, code="store")
         return SqliteStore(path), True
     urlsplit(chosen)
     if scheme in _REDIS:

@@ -49,7 +49,7 @@ def run_suspending_call(options: argparse.Namespace, address: ServerAddress, arg
 async def _call(options: argparse.Namespace, address: ServerAddress, arguments: Mapping[str, Any]) -> int:
     catalog: MessageCatalog = options.catalog
     pushed = PushedRequests()
-    async with open_store(options) as store:
+    async with open_store(options, create=True) as store:
         settings = CallSettings.of_call(options, address, store)
         caller = make_caller(options.name or address.name, store.user, settings, pushed)
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:

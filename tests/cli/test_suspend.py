@@ -416,11 +416,22 @@ def test_a_shared_store_does_not_say_what_to_run(run: Run, asking: Asking, url: 
     assert told(run("answer", request["id"], "name=Ada", *store, "--url", url))["action"] == "accept"
 
 
-@pytest.mark.parametrize("store", ["redis://127.0.0.1:1", "/does/not/exist/calls.db"])
+@pytest.mark.parametrize("store", ["redis://127.0.0.1:1", "/dev/null"])
 def test_a_store_that_cannot_be_used_is_reported(run: Run, asking: Asking, store: str) -> None:
     for words in (["requests"], ["answer", "id", "--decline"], asking(FORM)):
         outcome = run(*words[:3], "--store", store, *words[3:])
         assert (outcome.status, "cannot be used" in outcome.err) == (1, True), outcome
+
+
+def test_a_store_that_does_not_exist_is_created_by_calls_only(run: Run, asking: Asking, tmp_path: Path) -> None:
+    path = tmp_path / "typo.db"
+
+    for words in (["requests"], ["answer", "id", "--decline"]):
+        outcome = run(*words, "--store", str(path))
+        assert (outcome.status, f"Cannot read {path}: " in outcome.err) == (1, True), outcome
+    assert not path.exists()
+    request_of(run(*asking(FORM, "--store", str(path))))
+    assert path.exists()
 
 
 @pytest.mark.parametrize(
