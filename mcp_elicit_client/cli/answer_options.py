@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, quote, read_file, source_name
+from mcp_elicit_client.cli.common import UsageError, given_options, quote, read_file, source_name
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
@@ -39,9 +39,9 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     Raises:
         UsageError: If the options or the file are not valid.
     """
-    if not options.suspend and (useless := _given(options, _OF_SUSPENDED_CALLS)):
+    if not options.suspend and (useless := given_options(options, _OF_SUSPENDED_CALLS)):
         raise UsageError(messages.SUSPEND_MISSING, option=useless[0])
-    chosen = _given(options, (*_ANSWERING, *_SUSPENDING))
+    chosen = given_options(options, (*_ANSWERING, *_SUSPENDING))
     if not chosen:
         return None
     _check_combination(options, chosen)
@@ -58,16 +58,10 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     )
 
 
-def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    """Return those of *names* that the options have."""
-    values = ((name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in names)
-    return [name for name, value in values if value not in (None, False, [])]
-
-
 def _check_combination(options: argparse.Namespace, chosen: Sequence[str]) -> None:
     """Check that the *chosen* options fit together, and to the others."""
     others = (*_ASKING, *(_OF_OPEN_CALLS if options.suspend else ()))
-    for first, second in combinations([*chosen, *_given(options, others)], 2):
+    for first, second in combinations([*chosen, *given_options(options, others)], 2):
         if not {first, second} <= _COMBINED:
             raise UsageError(messages.OPTIONS_CONFLICT, first=first, second=second)
     if options.tool is None:

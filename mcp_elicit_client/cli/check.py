@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, output_width, wrap
+from mcp_elicit_client.cli.common import UsageError, given_options, output_width, wrap
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _MAX_ERROR = 500
 _INCONCLUSIVE = 3
+
+_OF_RUNS = ("--user", "--report", "--junit", "--allow-inconclusive", "--verbose")
+_WITHOUT_EFFECT = {"--interface": ("--user",), "--list": _OF_RUNS, "--verify": (*_OF_RUNS, "--only", "--json")}
+"""The options that have no effect with another one.  Those with a default value are not known."""
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -68,8 +72,7 @@ def _check_combination(options: argparse.Namespace) -> None:
     chosen = [name for name, value in subjects.items() if value]
     if not chosen:
         raise UsageError(messages.CALLBACK_MISSING)
-    if options.user and chosen == ["--interface"]:
-        chosen.append("--user")
+    chosen += given_options(options, _WITHOUT_EFFECT.get(chosen[0], ()))
     if len(chosen) > 1:
         raise UsageError(messages.OPTIONS_CONFLICT, first=chosen[0], second=chosen[1])
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -122,6 +124,12 @@ class UnansweredError(CommandError):
 def is_output_error(error: BaseException) -> bool:
     """Return True if the output cannot be written: its reader is gone, or the disk is full."""
     return isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
+
+
+def given_options(options: argparse.Namespace, names: Iterable[str]) -> list[str]:
+    """Return those of *names*, such as ``--url``, that the options have."""
+    values = ((name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in names)
+    return [name for name, value in values if value not in (None, False, [])]
 
 
 # --- JSON from files and arguments

@@ -294,6 +294,8 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
         (["tests.support.misbehaving_callbacks:asks", "--list"], "CALLBACK cannot be combined with --list."),
         (["host:callback", "--interface", "inbox"], "CALLBACK cannot be combined with --interface."),
         (["--interface", "inbox", "--user", "player:play"], "--interface cannot be combined with --user."),
+        (["--list", "--report", "report.html"], "--list cannot be combined with --report."),
+        (["--verify", "report.json", "--only", "URLs"], "--verify cannot be combined with --only."),
         (
             ["tests.support.misbehaving_callbacks:asks", "--", "x"],
             "Only `mcp-elicit call` and `mcp-elicit answer` accept a command",
