@@ -26,7 +26,8 @@ from mcp_elicit_client.cli.suspend import NOT_SUSPENDABLE, SUSPENDED
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, available_languages
+from mcp_elicit_client.presentation.languages import is_available
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -81,7 +82,7 @@ def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
         epilog=_exit_status(catalog, messages.SUCCEEDED, messages.FAILED, messages.USAGE_ERROR),
     )
     parser.add("--version", action=_ShowVersion, nargs=0, help=messages.VERSION)
-    parser.add("--language", metavar="LANGUAGE", help=messages.LANGUAGE)
+    parser.add("--language", metavar="LANGUAGE", type=_language, help=messages.LANGUAGE)
     parser.set_defaults(run=lambda _options: _print_help(parser))
     commands = parser.add_commands("command", required=False)
     for add in (_add_demo, _add_call, _add_requests, _add_answer, _add_show, _add_lint, _add_audit, _add_check):
@@ -370,6 +371,13 @@ def _add_limits(parser: _Parser) -> None:
 
 def _dashed(name: str) -> str:
     return name.replace("_", "-")
+
+
+def _language(value: str) -> str:
+    available = available_languages()
+    if not is_available(value, available):
+        raise argparse.ArgumentTypeError(f"unknown language {value!r}: use one of {', '.join(available)}")
+    return value
 
 
 def _server_name(value: str) -> str:

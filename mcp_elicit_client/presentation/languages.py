@@ -50,7 +50,7 @@ def from_environment(available: Collection[str], environ: Mapping[str, str] | No
     language = setting("LC_MESSAGES")
     if to_tag(language) is not None:  # GNU gettext ignores LANGUAGE in the locale C.
         wanted = [*filter(None, environ.get("LANGUAGE", "").split(":")), language]
-        language = next((each for each in wanted if _is_available(each, available)), language)
+        language = next((each for each in wanted if is_available(each, available)), language)
     numbers, times = to_tag(setting("LC_NUMERIC")), to_tag(setting("LC_TIME"))
     return language, numbers if numbers == times else None
 
@@ -63,7 +63,7 @@ def from_accept_language(header: str, available: Collection[str]) -> str:
     numbers and dates; empty for an empty header.
     """
     wanted = [tag for _, tag in sorted(_accepted(header[:_MAX_HEADER]), key=lambda each: -each[0])]
-    return next((tag for tag in wanted if _is_available(tag, available)), wanted[0] if wanted else "")
+    return next((tag for tag in wanted if is_available(tag, available)), wanted[0] if wanted else "")
 
 
 def _accepted(header: str) -> Iterator[tuple[float, str]]:
@@ -76,6 +76,6 @@ def _accepted(header: str) -> Iterator[tuple[float, str]]:
             yield weight, tag
 
 
-def _is_available(name: str, available: Collection[str]) -> bool:
+def is_available(name: str, available: Collection[str]) -> bool:
     """Return True if there is a translation for *name*."""
     return any(each.replace("_", "-") in available for each in candidates(name))

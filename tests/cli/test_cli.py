@@ -92,6 +92,14 @@ def test_texts_are_in_the_language_of_the_environment(run: Any, monkeypatch: pyt
     assert "Aufruf: mcp-elicit" in run("call", "--help")[1]
 
 
+def test_a_language_of_the_environment_without_translation_is_english(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "pt_BR.UTF-8")
+
+    assert "usage: mcp-elicit" in run("--help")[1]
+
+
 PASSWORD = form_params(
     {
         "type": "object",
@@ -284,6 +292,8 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["call", "x", "--name", " ", "--", "y"], "argument --name: the name is empty"),
         (["check", "x:y", "--server", ""], "argument --server: the name is empty"),
         (["show", "/does/not/exist"], "Cannot read /does/not/exist: No such file"),
+        (["--language", "xx", "--help"], "unknown language 'xx': use one of en, de, es, fr, ja\n"),
+        (["--language=", "--help"], "unknown language '': use one of en, "),
         (["lint", "x", "--protocol-version", "2020-01-01"], "invalid choice"),
     ],
 )
