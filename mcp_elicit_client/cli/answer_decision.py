@@ -73,7 +73,7 @@ async def decide(options: argparse.Namespace, request: Request) -> Decision:
 
 def _values(options: argparse.Namespace) -> ScriptedAnswer:
     """Return the values of the form."""
-    found = given_values(options.answers, options.fields, messages.FIELD_SHAPE)
+    found = given_values(options, options.fields, messages.FIELD_SHAPE)
     if not isinstance(found, ScriptedAnswer):
         raise UsageError(ANSWERS_SHAPE, path=options.answers, example=_EXAMPLE)
     return found

@@ -77,7 +77,7 @@ def _answers(options: argparse.Namespace) -> Sequence[ScriptedAnswer]:
     """Return the answers of ``--answers`` and ``--set``."""
     if options.answers is None and not options.set:
         return ()
-    found = given_values(options.answers, options.set, messages.SET_SHAPE)
+    found = given_values(options, options.set, messages.SET_SHAPE)
     if isinstance(found, ScriptedAnswer):
         return (found,)
     if options.set:
@@ -86,14 +86,14 @@ def _answers(options: argparse.Namespace) -> Sequence[ScriptedAnswer]:
 
 
 def given_values(
-    path: str | None, assignments: Sequence[str], shape: Message
+    options: argparse.Namespace, assignments: Sequence[str], shape: Message
 ) -> ScriptedAnswer | Sequence[ScriptedAnswer]:
-    """Return the values in the file *path* and in *assignments*, which have *shape*; or the answers that it lists."""
+    """Return the values of ``--answers`` and of *assignments*, which have *shape*; or the answers that a file lists."""
     try:
         texts = read_texts(assignments, shape)
-        if path is None:
+        if options.answers is None:
             return ScriptedAnswer(texts=texts)
-        found = read_answers(read_file(path), source_name(path))
+        found = read_answers(read_file(options.answers, options.catalog), source_name(options.answers))
         return with_texts(found, texts) if isinstance(found, ScriptedAnswer) else found
     except AnswersError as error:
         raise UsageError(error.message, **error.parameters) from None

@@ -18,6 +18,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError, UnsafeUrlError
+from mcp_elicit_client.handlers.terminal.console import is_terminal
 from mcp_elicit_client.presentation import quoting
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.messages import NOT_JSON
@@ -26,6 +27,7 @@ from mcp_elicit_client.presentation.quoting import quote_name, terminal_width
 _MAX_FILE = 16 * 1024 * 1024
 _WIDTH = 101
 _MIN_WIDTH = 19
+_END_OF_INPUT = "Ctrl+Z, Enter" if sys.platform == "win32" else "Ctrl+D"
 
 
 def output_width() -> int:
@@ -135,17 +137,18 @@ def given_options(options: argparse.Namespace, names: Iterable[str]) -> list[str
 # --- JSON from files and arguments
 
 
-def read_params(name: str) -> object:
+def read_params(name: str, catalog: MessageCatalog) -> object:
     """
     Return the params of the request in a file: they alone, or the whole request.
 
     Args:
         name: The path; ``-`` for standard input.
+        catalog: As in `read_file`.
 
     Raises:
         UsageError: If the file cannot be read or is not JSON.
     """
-    data = read_file(name)
+    data = read_file(name, catalog)
     found = parse_json(data, source_name(name))
     if isinstance(found, dict) and "message" not in found and isinstance(found.get("params"), dict):
         return found["params"]
@@ -157,18 +160,21 @@ def source_name(name: str) -> str:
     return "stdin" if name == "-" else name
 
 
-def read_file(name: str) -> bytes:
+def read_file(name: str, catalog: MessageCatalog) -> bytes:
     """
     Return what a file contains.
 
     Args:
         name: The path; ``-`` for standard input.
+        catalog: The texts for a user who has to type it.
 
     Raises:
         UsageError: If the file cannot be read or is too large.
     """
     try:
         if name == "-":
+            if is_terminal(sys.stdin):
+                print(catalog.text(messages.TYPE_JSON, key=_END_OF_INPUT), file=sys.stderr)
             data = _standard_input().read(_MAX_FILE + 1)
         else:
             with Path(name).open("rb") as file:

@@ -22,6 +22,7 @@ NOT_UNICODE = Message("It is not Unicode text.")
 NOT_AN_OBJECT = Message("{source} must be a JSON object.")
 CANNOT_READ = Message("Cannot read {path}: {reason}")
 CANNOT_WRITE = Message("Cannot write {path}: {reason}")
+TYPE_JSON = Message("Type JSON. To end it, press {key} on an empty line.")
 TOO_LARGE = Message("{path} is larger than {max} bytes.")
 NOT_ANSWERED = Message("The request was not answered: {reason}")
 

@@ -47,8 +47,8 @@ def run_show(options: argparse.Namespace) -> int:
     Raises:
         CommandFailedError: If the request was not answered.
     """
-    params = read_params(options.file)
     catalog: MessageCatalog = options.catalog
+    params = read_params(options.file, catalog)
     handler = handler_from_options(options)
     shown: list[Request] = []
 
@@ -94,8 +94,8 @@ def _details(answer: Answer, shown: Sequence[Request], catalog: MessageCatalog) 
 
 def run_lint(options: argparse.Namespace) -> int:
     """Check a request against each protocol version; return the exit status."""
-    params = read_params(options.file)
     catalog: MessageCatalog = options.catalog
+    params = read_params(options.file, catalog)
     versions = [options.protocol_version] if options.protocol_version else PROTOCOL_VERSIONS
     found = [each for each in lint(params, limits(options)) if each.protocol_version in versions]
     rejecting = {each.protocol_version for each in found if each.severity == "error"}

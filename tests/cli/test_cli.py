@@ -647,6 +647,21 @@ def test_standard_input_that_is_closed_is_a_usage_error(run: Any, monkeypatch: p
     assert run("lint", "-") == (2, "", "mcp-elicit: Cannot read stdin: Bad file descriptor\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudoterminal")
+def test_a_user_who_has_to_type_json_is_told_so() -> None:
+    keyboard, terminal = os.openpty()
+    try:
+        os.write(keyboard, b'{"message": "?"}\n\x04')
+        command = [sys.executable, "-m", "mcp_elicit_client", "lint", "-"]
+        ended = subprocess.run(command, stdin=terminal, capture_output=True, text=True, check=False)
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+
+    assert ended.stderr == "Type JSON. To end it, press Ctrl+D on an empty line.\n"
+    assert "mcp-elicit" in ended.stdout
+
+
 def test_log_lines_are_sanitized() -> None:
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "server says %s", ("\x1b[2J",), None)
 
