@@ -39,6 +39,16 @@ def command(*words: str) -> list[str]:
 
 
 @contextmanager
+def shows(params: Any, folder: Path, **more: str) -> Iterator[Pane]:
+    """Show the request in *params* of a server named mail, below other output."""
+    file = folder / "request.json"
+    file.write_text(json.dumps(params))
+    show = [sys.executable, "-m", "mcp_elicit_client", "show", str(file), "--name", "mail"]
+    with window(["sh", "-c", f"seq 9; exec {shlex.join(show)}"], quiet(**more), cwd=ROOT) as pane:
+        yield pane
+
+
+@contextmanager
 def everything(*words: str, columns: int = 100, rows: int = 50, **more: str) -> Iterator[Pane]:
     with window(command(*words), quiet(**more), columns=columns, rows=rows, cwd=ROOT) as pane:
         yield pane
@@ -188,10 +198,7 @@ TYPED = [
 
 
 def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None:
-    file = tmp_path / "request.json"
-    file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
-    show = [sys.executable, "-m", "mcp_elicit_client", "show", str(file), "--name", "mail"]
-    with window(show, quiet(), columns=100, rows=50, cwd=ROOT) as pane:
+    with shows({"message": "Everything", "requestedSchema": EVERY_ERROR}, tmp_path) as pane:
         pane.sees("mail asks for 12 answers", "Ctrl+S Review")
         pane.keys("C-s")
         pane.sees("! This field is required.")
@@ -278,6 +285,17 @@ def test_the_form_works_in_narrow_and_resized_windows() -> None:
         pane.sees("|  Ada", "Legacy Titled")
         pane.sends("C-s", "|  Ada")
         assert echoed(pane)["content"]["name"] == "Ada"
+
+
+def test_a_form_that_becomes_narrower_leaves_nothing_behind(tmp_path: Path) -> None:
+    with shows({"message": "Everything " * 12, "requestedSchema": EVERY_ERROR}, tmp_path) as pane:
+        pane.sees("Ctrl+S Review")
+        pane.resize(60, 50)
+        pane.sees("\n F1 Details")
+        pane.resize(40, 50)
+        shown = pane.sees("\n F3 Decline")
+
+    assert (shown.count("mail asks for"), shown.count("| Short")) == (1, 1)
 
 
 @pytest.mark.parametrize("choice", ["line", "interactive"])

@@ -230,7 +230,7 @@ class TerminalApp:
         theme = self.theme or theme_of()
         self.symbols = symbols_of(writer.encoding())
         body = Window(ViewControl(lambda: self.view, self.draw), dont_extend_height=True, wrap_lines=False)
-        application: Application[Any] = Application(
+        application: Application[Any] = _Application(
             layout=Layout(body),
             key_bindings=bindings_of(lambda: self.view, self._press),
             style=Style.from_dict(styles_of(theme)),
@@ -274,6 +274,20 @@ class TerminalApp:
         except Exception as error:  # noqa: BLE001 -- `show` raises it
             self._exit(exception=error)
             return Drawing()
+
+
+class _Application(Application[Any]):
+    """An application that removes all of its rows after the terminal became narrower."""
+
+    def _on_resize(self) -> None:
+        # Most terminals then break the lines that are too long: the cursor is further below the first one.
+        screen, columns = self.renderer.last_rendered_screen, self.output.get_size().columns
+        if screen is not None:
+            cursor = screen.get_cursor_position(self.layout.current_window)
+            rows = (screen.data_buffer[row] for row in range(cursor.y))
+            ends = [max((at for at, cell in row.items() if cell.char != " "), default=0) for row in rows]
+            self.output.cursor_up(sum(end // columns for end in (*ends, cursor.x)))
+        super()._on_resize()
 
 
 def _begin_line(writer: Output) -> None:
