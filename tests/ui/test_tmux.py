@@ -423,6 +423,34 @@ def test_a_terminated_command_gives_the_terminal_its_mode_back(tmp_path: Path, u
         pane.sees("exit status 130", "restored")
 
 
+def test_a_form_is_drawn_again_after_the_process_was_stopped_and_continued(tmp_path: Path) -> None:
+    request, pid = tmp_path / "request.json", tmp_path / "pid"
+    request.write_text(
+        json.dumps(form_params({"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}))
+    )
+    show = shlex.join([sys.executable, "-m", "mcp_elicit_client", "show", str(request)])
+    run = shlex.join(["sh", "-c", f"echo $$ >{pid}; exec {show}"])
+    with window(["bash", "--norc", "-i"], quiet(PS1="shell> "), cwd=ROOT) as pane:
+        pane.sees("shell>")
+        pane.types(f"clear; {run}")
+        pane.keys("Enter")
+        pane.sees("Ctrl+S Review")
+        pane.types("Ann")
+        pane.sees("|  Ann")
+        os.kill(int(pid.read_text()), signal.SIGSTOP)
+        pane.sees("Stopped")
+        pane.types("clear; fg")
+        pane.keys("Enter")
+        pane.sees("|  Ann", "Ctrl+S Review")
+        pane.keys("Tab")
+        pane.types("36")
+        pane.sees("|  36")
+        pane.sends("C-s", "|  36")
+        shown = pane.sees('{"action": "accept", "content": {"name": "Ann", "age": 36}}', "shell>")
+
+    assert "Ctrl+S" not in shown
+
+
 INSIDE = """
 import asyncio, threading
 from prompt_toolkit import PromptSession

@@ -33,6 +33,14 @@ _MAX_LINE = 4_095
 _POLL = 0.1
 
 
+def is_in_foreground(terminal: int) -> bool:
+    """Return True if this process may change the mode of *terminal*, a descriptor."""
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:  # It does not control this process.
+        return True
+
+
 class PosixConsole(TerminalConsole):
     """The terminal of this process."""
 
@@ -110,13 +118,7 @@ class PosixConsole(TerminalConsole):
         """Return True if the mode is no longer that of `_set_mode`, and this process may set it."""
         mode = termios.tcgetattr(self._reader)
         is_set = bool(mode[3] & termios.ECHO) == echo and mode[6][termios.VEOL] == _INTERRUPT
-        return not is_set and self._is_in_foreground()
-
-    def _is_in_foreground(self) -> bool:
-        try:
-            return os.tcgetpgrp(self._reader) == os.getpgrp()
-        except OSError:  # It does not control this process.
-            return True
+        return not is_set and is_in_foreground(self._reader)
 
     def _read(self) -> bytes:
         try:

@@ -36,7 +36,7 @@ from mcp_elicit_client.handlers.terminal.interactive.theme import (
     symbols_of,
     theme_of,
 )
-from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal
+from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal, regain_mode
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.quoting import terminal_width
@@ -251,6 +251,7 @@ class TerminalApp:
             if application.render_counter == 1:
                 # Discard keys from before the view was visible.
                 _flush(reader)
+                application.create_background_task(_keep_mode(application, reader))
 
         def after(_: object) -> None:
             if self.view is not None:
@@ -288,6 +289,16 @@ class _Application(Application[Any]):
             ends = [max((at for at, cell in row.items() if cell.char != " "), default=0) for row in rows]
             self.output.cursor_up(sum(end // columns for end in (*ends, cursor.x)))
         super()._on_resize()
+
+
+async def _keep_mode(application: Application[Any], reader: Input) -> None:
+    """Draw *application* again after a shell has stopped and continued this process."""
+    while True:
+        await asyncio.sleep(_TICK)
+        is_suspended = application._running_in_terminal  # noqa: SLF001 -- there is no public way to know it
+        if not is_suspended and regain_mode(reader):
+            application.renderer.reset()
+            application.invalidate()
 
 
 def _begin_line(writer: Output) -> None:

@@ -24,6 +24,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.handlers.terminal.console import is_terminal, output_terminal
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import exclusive_keyboard
+from mcp_elicit_client.handlers.terminal.posix_console import is_in_foreground
 
 __all__ = ["copy_through_terminal"]
 
@@ -69,6 +70,22 @@ def _resume_output(descriptor: int) -> None:
     with suppress(termios.error):
         termios.tcflow(descriptor, termios.TCOOFF)
         termios.tcflow(descriptor, termios.TCOON)
+
+
+def regain_mode(reader: Input) -> bool:
+    """
+    Set the mode of the terminal for the form again, if it is lost: a shell changes it when it has stopped this process.
+
+    Returns:
+        True if it was lost.
+    """
+    # An input of the caller may have no descriptor, or may be closed or no terminal.
+    with suppress(NotImplementedError, OSError, ValueError, termios.error):
+        is_lost = bool(termios.tcgetattr(reader.fileno())[3] & termios.ICANON)
+        if is_lost and is_in_foreground(reader.fileno()):
+            reader.raw_mode().__enter__()  # the form itself restores the mode from before
+            return True
+    return False
 
 
 @contextmanager
