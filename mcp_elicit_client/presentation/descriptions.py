@@ -314,9 +314,11 @@ def option_labels(field: Field, catalog: MessageCatalog) -> list[str]:
 # --- Values
 
 
-def format_value(field: Field, value: Any, catalog: MessageCatalog, *, limit: int | None = _MAX_VALUE) -> str:
+def format_value(
+    field: Field, value: Any, catalog: MessageCatalog, *, limit: int | None = _MAX_VALUE, multiline: bool = False
+) -> str:
     """
-    Return *value* of *field* in words: sanitized, in one line.
+    Return *value* of *field* in words: sanitized.
 
     Words of the host, such as ``not provided``, ``hidden`` and how many
     characters are not shown, are in parentheses.
@@ -326,6 +328,7 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog, *, limit: in
         value: A valid value, or `OMITTED`.
         catalog: The texts.
         limit: The number of characters of a text to show; None for all.
+        multiline: Keep the line breaks of a text; otherwise they become spaces.
     """
     match field:
         case _ if value is OMITTED:
@@ -344,7 +347,7 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog, *, limit: in
             return format_number(value, catalog.locale)
         case TextField():
             shown = format_temporal(value, field.format or "", catalog.locale)
-            return _sanitize(shown, catalog, limit) or f"({catalog.text(messages.EMPTY)})"
+            return _sanitize(shown, catalog, limit, multiline=multiline) or f"({catalog.text(messages.EMPTY)})"
         case _:
             assert_never(field)
 
@@ -392,10 +395,12 @@ def _label(field: MultiChoiceField, value: str, catalog: MessageCatalog, limit: 
     return _sanitize(value, catalog, limit) if choice is None else option_label(field, choice, catalog)
 
 
-def _sanitize(value: object, catalog: MessageCatalog, limit: int | None = _MAX_VALUE) -> str:
+def _sanitize(
+    value: object, catalog: MessageCatalog, limit: int | None = _MAX_VALUE, *, multiline: bool = False
+) -> str:
     """Return *value* sanitized.  If it is cut, the host says how many characters are not shown."""
     text = str(value)
-    shown = sanitize_text(text, limit=limit, multiline=False)
+    shown = sanitize_text(text, limit=limit, multiline=multiline)
     if limit is None or len(text) <= limit:
         return shown
     return f"{shown} ({catalog.text(messages.MORE_CHARACTERS, count=len(text) - limit)})"

@@ -208,6 +208,12 @@ async def test_the_review_edits_one_field() -> None:
     assert await content(fields, "1", "2", "edit 2", "3", "edit 9", "edit", "send") == {"a": "1", "b": "3"}
 
 
+async def test_the_review_shows_line_breaks_that_cannot_look_like_other_answers() -> None:
+    _, console = await ask({"properties": {"a": {"type": "string", "default": "x\n2) b: y"}}}, "", "send")
+
+    assert "\n  | 1) a: x\n  |   | 2) b: y\n" in console.shown
+
+
 @pytest.mark.parametrize(
     ("lines", "action", "by"),
     [

@@ -981,6 +981,13 @@ async def test_the_review_shows_the_end_of_a_long_value(web: Web) -> None:
     assert f"{'x' * 15_000} is the end" in review.text
 
 
+async def test_the_review_shows_line_breaks(web: Web) -> None:
+    async with web.asked(form_params({"properties": {"a": {"type": "string", "maxLength": 500}}})) as question:
+        review = await web.fill(question, "review", f0="one\r\ntwo")
+
+    assert "\none\ntwo\n" in review.text
+
+
 async def test_an_option_with_a_blank_label_has_a_text_on_the_page(web: Web) -> None:
     async with web.asked(form_params({"properties": {"a": {"enum": ["", "b"]}}})) as question:
         page = await web.get(f"/{question.id}")

@@ -85,7 +85,7 @@ def _is_answered_by_owner(entry: Entry) -> bool:
 def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _AnswerRow:
     value = state.content.get(field.name, OMITTED)
     source: Source | None = "default" if is_suggested(field, value) else state.sources.get(field.name)
-    shown = format_value(field, value, catalog, limit=None)  # as long as a body may be
+    shown = format_value(field, value, catalog, limit=None, multiline=True)  # as long as a body may be
     look = "is-omitted" if value is OMITTED else "is-suggested" if source == "default" else ""
     note = answer_note(field, shown, value, source, catalog)
     if isinstance(value, bool):

@@ -13,7 +13,7 @@ from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostTex
 from mcp_elicit_client.presentation.descriptions import answer_note, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
-from mcp_elicit_client.presentation.quoting import quoted
+from mcp_elicit_client.presentation.quoting import GUTTER, quoted
 from mcp_elicit_client.presentation.warnings import (
     RequestWarning,
     answer_warnings,
@@ -126,9 +126,10 @@ class FormAnswers:
         """Yield the answers as they are reviewed, and notes about them."""
         for number, field in enumerate(self._form.fields, 1):
             state = self._states.get(field.name, FieldState())
-            value = format_value(field, state.value, self._catalog)
+            value = format_value(field, state.value, self._catalog, multiline=True)
             note = answer_note(field, value, state.value, state.source, self._catalog)
-            yield AnswerRow(number, field.title, value, note)
+            # Further lines have a gutter, so that they cannot look like other answers.
+            yield AnswerRow(number, field.title, value.replace("\n", f"\n{GUTTER}"), note)
         for warning in self.warnings():
             if warning.is_note:
                 yield HostText(warning.text)
