@@ -172,7 +172,7 @@ def message_text(request: Request, catalog: MessageCatalog, problem: str) -> str
         problem: What to show first; may be empty.
     """
     shown = request.model_copy(update={"deadline": None})  # front ends show `expiresAt` in the user's time zone
-    lines = [line for part in introduction(shown, catalog, None) for line in _lines(part)]
+    lines = [line for part in introduction(shown, catalog, None) for line in _lines(part, catalog)]
     if isinstance(request, UrlRequest):
         lines.append(catalog.text(messages.OPEN_YOURSELF))
         lines.append(request.target.url)
@@ -203,11 +203,11 @@ def _approval(request: Request, catalog: MessageCatalog) -> str:
     return catalog.text(choice, domain=request.target.registrable_domain)
 
 
-def _lines(part: Part) -> Iterator[str]:
+def _lines(part: Part, catalog: MessageCatalog) -> Iterator[str]:
     match part:
         case ServerText(text, label):
             if label:
-                yield f"{label}:"
+                yield catalog.text(messages.LABEL, label=label)
             yield from (_GUTTER + line for line in text.split("\n"))
         case Link(target):
             yield _GUTTER + target.as_sent

@@ -48,5 +48,5 @@ def notice_lines(notice: Notice, catalog: MessageCatalog, width: int) -> str:
     text = describe_notice(notice, catalog)
     lines = [sentence(f"{text.title} {text.reason}", width)]
     for detail in text.details:
-        lines += [f"{detail.label}:", quote(detail.text, width)]
+        lines += [catalog.text(messages.LABEL, label=detail.label), quote(detail.text, width)]
     return "\n".join([*lines, *([quote(text.message, width)] if text.message else [])])

@@ -844,3 +844,13 @@ async def test_line_mode_is_translated() -> None:
     assert "Wählen Sie ja oder nein." in console.shown
     assert "Geben Sie eine ganze Zahl ein." in console.shown
     assert "Prüfen Sie Ihre Antworten" in console.shown
+
+
+@pytest.mark.skipif(importlib.util.find_spec("babel") is None, reason="the extra languages is not installed")
+async def test_a_colon_in_french_follows_a_space() -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string", "default": "x"}}}))
+    console = ScriptedConsole([])
+
+    await TerminalHandler(console=console, messages=MessageCatalog.for_language("fr"))(request)
+
+    assert "\nValeur suggérée\u00a0:\n  | x\n" in console.shown

@@ -36,7 +36,7 @@ def _lines(request: Request, catalog: MessageCatalog, errors: Sequence[str]) -> 
     yield ""
     yield from (f"| {line}" for line in request.message.split("\n"))
     for detail in request_details(request, catalog):
-        yield f"| {detail.label}: {detail.text}"
+        yield f"| {catalog.text(messages.LABEL, label=detail.label)} {detail.text}"
 
 
 def error_lines(form: Form, errors: Sequence[FieldError], catalog: MessageCatalog) -> list[str]:

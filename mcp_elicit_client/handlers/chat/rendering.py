@@ -175,7 +175,7 @@ class Rendering:
                 yield ("heading" if is_heading else "text"), text
             case ServerText(text, label):
                 if label:
-                    yield "text", f"{label}:"
+                    yield "text", self.catalog.text(messages.LABEL, label=label)
                 yield "quote", text
             case OptionList(labels, _, numbers):
                 if any(length(quoted(each)) > self.limits.max_label for each in labels):

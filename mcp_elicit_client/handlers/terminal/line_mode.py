@@ -128,7 +128,7 @@ class LineMode:
                 # A heading begins on a new line, whatever the host has printed.
                 yield f"\n{self._wrap(text)}" if is_heading else self._wrap(text)
             case ServerText(text, label):
-                yield from [self._wrap(f"{label}:")] if label else []
+                yield from [self._wrap(self.catalog.text(messages.LABEL, label=label))] if label else []
                 yield quote(text, width)
             case OptionList(labels, are_numbered, numbers):
                 for number, label in zip(numbers, labels, strict=True):

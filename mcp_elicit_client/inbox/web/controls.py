@@ -284,7 +284,8 @@ def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCat
     elif about.html_input != "date" and about.accepts != catalog.text(messages.TEXT) and kind in ("input", "area"):
         parts += [about.accepts, about.example]
     if about.suggested and isinstance(field, BooleanField):
-        parts.append(f"{catalog.text(messages.SUGGESTED_VALUE)}: {about.suggested}")
+        label = catalog.text(messages.LABEL, label=catalog.text(messages.SUGGESTED_VALUE))
+        parts.append(f"{label} {about.suggested}")
     elif about.suggested:
         parts.append(catalog.text(messages.SUGGESTED))
     parts = [part for part in parts if part]

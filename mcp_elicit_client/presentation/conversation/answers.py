@@ -153,9 +153,12 @@ class FormAnswers:
     def error_text(self, field: Field, state: FieldState) -> str:
         """Return the errors in *state* of *field*, and what to enter, in one line."""
         parts = self.error_parts(field, state, has_commands=False)
-        return " ".join(
-            f"{each.label}: {quoted(each.text)}" if isinstance(each, ServerText) else each.text for each in parts
-        )
+        return " ".join(map(self._in_line, parts))
+
+    def _in_line(self, part: HostText | ServerText) -> str:
+        if isinstance(part, HostText):
+            return part.text
+        return f"{self._catalog.text(messages.LABEL, label=part.label)} {quoted(part.text)}"
 
     def error_parts(self, field: Field, state: FieldState, *, has_commands: bool) -> Iterator[HostText | ServerText]:
         """Yield the errors in *state* of *field*, and what to enter."""

@@ -65,13 +65,14 @@ class ConfirmView(View):
                 drawing.lines += server_text(description.help, width)
             if self.field.default is not None:
                 default = self.catalog.text(messages.YES if self.field.default else messages.NO)
-                label = self.catalog.text(messages.SUGGESTED_VALUE)
-                drawing.lines += host_text(f"{label}: {default}", width, "class:hint", INDENT)
+                label = self.catalog.text(messages.LABEL, label=self.catalog.text(messages.SUGGESTED_VALUE))
+                drawing.lines += host_text(f"{label} {default}", width, "class:hint", INDENT)
             if description.warning:
                 warning = f"{self.app.symbols.attention} {description.warning}"
                 drawing.lines += host_text(warning, width, "class:warning", INDENT)
             if self.details:
-                drawing.lines += host_text(f"{self.catalog.text(messages.FIELD_NAME)}:", width, "class:hint", INDENT)
+                label = self.catalog.text(messages.LABEL, label=self.catalog.text(messages.FIELD_NAME))
+                drawing.lines += host_text(label, width, "class:hint", INDENT)
                 drawing.lines += server_text(description.name, width)
             drawing.lines.append([])
         drawing.lines += self.remember_lines(width)

@@ -216,10 +216,10 @@ def focused(control: Control, width: int, label_width: int, symbols: Symbols, ke
 def _details(control: Control, description: FieldDescription, width: int) -> list[Line]:
     """Return the lines of the name, the pattern and all options of a field."""
     text, field = control.catalog.text, control.field
-    lines = host_text(f"{text(messages.FIELD_NAME)}:", width, "class:hint", INDENT)
+    lines = host_text(text(messages.LABEL, label=text(messages.FIELD_NAME)), width, "class:hint", INDENT)
     lines += server_text(description.name, width)
     if description.pattern:
-        lines += host_text(f"{text(messages.PATTERN)}:", width, "class:hint", INDENT)
+        lines += host_text(text(messages.LABEL, label=text(messages.PATTERN)), width, "class:hint", INDENT)
         lines += server_text(description.pattern, width)
     if accepts_empty(field):
         lines += host_text(text(messages.EMPTY_KEY), width, "class:hint", INDENT)
