@@ -6,13 +6,13 @@ import importlib.util
 import io
 
 
-def qr_code(url: str, width: int) -> str | None:
+def qr_code(url: str, width: int | None = None) -> str | None:
     """
     Return *url* as a QR code of half blocks, dark on light as scanners expect.
 
     Args:
         url: The URL to encode.
-        width: The width of the terminal in columns.
+        width: The width of the terminal in columns; None for any.
 
     Returns:
         Lines of text; None if the package ``qrcode`` is not installed or the
@@ -29,7 +29,7 @@ def qr_code(url: str, width: int) -> str | None:
         code.make(fit=True)
     except (DataOverflowError, ValueError):
         return None
-    if code.modules_count + 2 * code.border > width:
+    if width is not None and code.modules_count + 2 * code.border > width:
         return None
     drawn = io.StringIO()
     code.print_ascii(out=drawn, invert=True)

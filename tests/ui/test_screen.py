@@ -954,11 +954,17 @@ async def test_without_a_browser_the_url_is_shown_with_a_qr_code() -> None:
     assert f"\n{URL['url']}\n" in person.screen.told
 
 
-async def test_a_qr_code_that_does_not_fit_is_not_shown() -> None:
+async def test_a_qr_code_is_shown_while_it_fits() -> None:
     async with asking(visit(url=f"{URL['url']}&state={'x' * 150}"), opens=False, rows=24) as person:
         await press(person, "Open example.com")
         await person.sees("Could not open a browser", "I have finished")
         assert "▄" not in person.shown
+        for columns, rows, fits in ((80, 60, True), (40, 60, False), (80, 60, True)):
+            person.screen.columns, person.screen.rows = columns, rows
+            assert person.app.application is not None
+            person.app.application._on_resize()
+            await person.sees("Could not open a browser", "I have finished")
+            assert ("▄" in person.shown) == fits
         await press(person, "I have finished")
         assert (await person.done()).action == "accept"
 

@@ -39,7 +39,6 @@ from mcp_elicit_client.handlers.terminal.interactive.theme import (
 from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal, regain_mode
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.presentation.quoting import terminal_width
 from mcp_elicit_client.typing import Answer, Request
 
 T = TypeVar("T")
@@ -152,11 +151,6 @@ class TerminalApp:
     def is_running(self) -> bool:
         """True while a view is shown."""
         return self.application is not None
-
-    @property
-    def width(self) -> int:
-        """The width of the terminal in columns."""
-        return self.output.get_size().columns if self.output is not None else terminal_width()
 
     def refresh(self) -> None:
         """Draw the view again."""

@@ -29,8 +29,7 @@ class UrlView(View):
     Attributes:
         prompt: The question.
         notes: Sentences of the host about what happened.
-        code: The URL as a QR code; None if it has none, or if it does not
-            fit: a part of it is of no use.
+        code: The URL as a QR code; None if it has none.
     """
 
     request: UrlRequest
@@ -40,6 +39,7 @@ class UrlView(View):
         self.prompt = prompt
         self.notes = notes
         self.code = code
+        self._code_fits = False
 
     def actions(self) -> Sequence[KeyAction]:
         domain = self.request.target.registrable_domain
@@ -68,11 +68,13 @@ class UrlView(View):
         return _emphasized(title_line(self.request, self.catalog), self.request.target.registrable_domain)
 
     def draw(self, width: int, height: int) -> Drawing:
+        # A part of the code is of no use.
+        self._code_fits = self.code is not None and len(self.code.partition("\n")[0]) <= width
         drawing = super().draw(width, height)
-        if self.code is None or not self.viewport.overflows:
-            return drawing
-        self.code = None
-        return super().draw(width, height)
+        if self._code_fits and self.viewport.overflows:
+            self._code_fits = False
+            return super().draw(width, height)
+        return drawing
 
     def body(self, width: int) -> Drawing:
         text, target = self.catalog.text, self.request.target
@@ -80,7 +82,7 @@ class UrlView(View):
         drawing.lines += url_lines(target.split_at_domain, width)
         for note in self.notes:
             drawing.lines += host_text(note, width, "class:host", " ")
-        if self.code is not None:
+        if self.code is not None and self._code_fits:
             drawing.lines += [[("", line)] for line in self.code.split("\n")]
         if self.prompt.step == "waiting":
             hint = text(messages.SELECT_WHEN_FINISHED, domain=target.registrable_domain)
