@@ -1075,7 +1075,7 @@ async def test_the_interactive_form_is_used_if_the_terminal_supports_it(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
-    assert _is_interactive(width) == wanted
+    assert _is_interactive(width, "UTF-8") == wanted
 
 
 @pytest.mark.parametrize(("choice", "times"), [("lines", 1), ("browser", 0), ("line", 0), ("", 0)])
@@ -1085,7 +1085,7 @@ async def test_an_unknown_user_interface_is_reported_once(
     _warn_of_unknown.cache_clear()
     monkeypatch.setenv("MCP_ELICIT_UI", choice)
 
-    assert _is_interactive(80) == _is_interactive(80)
+    assert _is_interactive(80, "utf-8") == _is_interactive(80, "utf-8")
 
     assert caplog.text.count("MCP_ELICIT_UI='lines' is unknown and has no effect") == times == len(caplog.records)
 
@@ -1093,10 +1093,10 @@ async def test_an_unknown_user_interface_is_reported_once(
 async def test_forcing_the_interactive_form_requires_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setenv("TERM", "xterm")
-    assert not _is_interactive(80)
+    assert not _is_interactive(80, "utf-8")
     monkeypatch.setenv("MCP_ELICIT_UI", "interactive")
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[terminal\]") as caught:
-        _is_interactive(80)
+        _is_interactive(80, "utf-8")
     assert caught.value.extra == "terminal"
 
 
@@ -1104,7 +1104,7 @@ def test_trio_uses_line_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
 
     async def ask() -> bool:
-        return _is_interactive(80)
+        return _is_interactive(80, "utf-8")
 
     assert not anyio.run(ask, backend="trio")
     assert anyio.run(ask, backend="asyncio")

@@ -306,6 +306,19 @@ def test_the_environment_selects_the_user_interface(choice: str) -> None:
         assert echoed(pane) == {"action": "cancel"}
 
 
+@pytest.mark.parametrize(
+    ("choice", "shown"),
+    [("", "Field 1 of 1\n  | \\u6f22"), ("interactive", "Ctrl+S Review")],
+    ids=["default", "chosen"],
+)
+def test_a_terminal_without_unicode_shows_which_characters_it_lacks(choice: str, shown: str, tmp_path: Path) -> None:
+    params = form_params({"properties": {"a": {"type": "string", "title": "漢"}}})
+    with shows(params, tmp_path, PYTHONIOENCODING="ascii", MCP_ELICIT_UI=choice) as pane:
+        pane.sees(shown)
+        pane.keys("C-c")
+        pane.sees("exit status")
+
+
 def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
     browser, opened = recording_browser(tmp_path)
     url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"

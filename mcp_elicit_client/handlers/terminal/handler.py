@@ -20,6 +20,7 @@ from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive import Theme
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
+from mcp_elicit_client.handlers.terminal.interactive.theme import is_unicode
 from mcp_elicit_client.handlers.terminal.line_mode import LineMode
 from mcp_elicit_client.handlers.terminal.terminal import running_loop, suspended_prompt, terminal
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
@@ -52,8 +53,8 @@ class TerminalHandler:
     Asks the user in the terminal: in an interactive form, or in line mode.
 
     The interactive form needs the extra ``terminal``, the event loop of
-    asyncio, and a terminal that can move its cursor.  Otherwise, and if
-    ``MCP_ELICIT_UI=line`` is set, line mode is used.  With
+    asyncio, and a terminal in UTF-8 that can move its cursor.  Otherwise,
+    and if ``MCP_ELICIT_UI=line`` is set, line mode is used.  With
     ``MCP_ELICIT_UI=interactive`` a missing extra is an error.
 
     Requests of all servers are shown one at a time, and the event loop is
@@ -129,7 +130,7 @@ class TerminalHandler:
                 refusal = refusal_by_now()  # the request may have waited for the terminal
                 if refusal is not None:
                     answer = refusal
-                elif _is_interactive(tty.width):
+                elif _is_interactive(tty.width, tty.encoding):
                     answer = await self._ask_on_screen(request)
                 else:
                     async with suspended_prompt():
@@ -182,7 +183,7 @@ def _warn_of_unknown(choice: str) -> None:
     _logger.warning("%s=%r is unknown and has no effect. Use one of these values: %s", _UI_VARIABLE, choice, expected)
 
 
-def _is_interactive(width: int) -> bool:
+def _is_interactive(width: int, encoding: str) -> bool:
     """Return True if the interactive form can be used in this terminal."""
     choice = chosen_interface()
     if choice and choice not in USER_INTERFACES:
@@ -194,4 +195,6 @@ def _is_interactive(width: int) -> bool:
         if not installed:
             raise MissingExtraError("terminal", "the interactive form")
         return True
-    return installed and os.environ.get("TERM", "").casefold() not in _TERMS_WITHOUT_CURSOR and width >= _MIN_WIDTH
+    has_cursor = os.environ.get("TERM", "").casefold() not in _TERMS_WITHOUT_CURSOR
+    # Only line mode shows which characters the terminal lacks.
+    return installed and has_cursor and width >= _MIN_WIDTH and is_unicode(encoding)

@@ -107,5 +107,9 @@ def styles_of(theme: Theme) -> dict[str, str]:
 
 def symbols_of(encoding: str | None) -> Symbols:
     """Return the symbols for an output with *encoding*."""
-    has_unicode = (encoding or "").casefold().replace("-", "").startswith("utf")
-    return UNICODE if has_unicode and not os.environ.get("NO_COLOR") else ASCII
+    return UNICODE if is_unicode(encoding) and not os.environ.get("NO_COLOR") else ASCII
+
+
+def is_unicode(encoding: str | None) -> bool:
+    """Return True if *encoding* has every character."""
+    return (encoding or "").casefold().replace("-", "").startswith("utf")
