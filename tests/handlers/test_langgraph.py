@@ -18,7 +18,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, Send
+from langgraph.types import Command, Interrupt, Send
 
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
@@ -364,6 +364,12 @@ def test_a_node_that_is_not_async_is_refused() -> None:
 def test_an_unknown_action_is_refused_before_the_graph_is_resumed() -> None:
     with pytest.raises(ValueError, match="`action` must be accept, decline or cancel, not 'accepted'"):
         resume_value({"question": "0" * 32}, "accepted")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("question", [Interrupt({"question": "0" * 32}), "0" * 32])
+def test_an_interrupt_in_place_of_its_value_is_refused(question: Any) -> None:
+    with pytest.raises(TypeError, match=r"`question` must be Mapping, .* such as `interrupt\.value`"):
+        resume_value(question, "decline")
 
 
 async def test_a_call_that_was_already_made_is_refused() -> None:

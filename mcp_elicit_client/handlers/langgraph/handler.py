@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 from pydantic import ValidationError
 
-from mcp_elicit_client._arguments import check_function, check_sync, describe, is_async
+from mcp_elicit_client._arguments import check_function, check_sync, check_type, describe, is_async
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
@@ -264,8 +264,10 @@ def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
             `remember_seconds`.
 
     Raises:
+        TypeError: If *question* is not the value of an interrupt.
         ValueError: If *action* is not one of the three actions.
     """
+    check_type("question", question, Mapping, hint="Pass the value of the interrupt, such as `interrupt.value`.")
     if action not in ("accept", "decline", "cancel"):
         raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
     value: dict[str, Any] = {"question": question["question"], "action": action}
