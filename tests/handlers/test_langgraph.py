@@ -396,6 +396,22 @@ async def test_an_exception_of_a_node_is_raised_unchanged() -> None:
         await build(InterruptHandler().node(call)).ainvoke({}, CONFIG)
 
 
+@pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
+async def test_a_run_inside_of_a_node_gets_the_requests_of_its_call(protocol: str) -> None:
+    ask = InterruptHandler()
+
+    async def call() -> Answer:
+        return await ask(parse_request({"message": "?"}, server="mail", protocol_version=protocol))
+
+    async def node(_state: State) -> State:
+        return {"told": (await ask.run(call, tool_call_id="7")).action}
+
+    each = build(ask.node(node))
+    question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+    assert question["toolCallId"] == "7"
+    assert (await each.ainvoke(Command(resume=resume_value(question, "decline")), CONFIG))["told"] == "decline"
+
+
 class Many(TypedDict, total=False):
     number: int
 

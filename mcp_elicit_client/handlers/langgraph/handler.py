@@ -201,7 +201,9 @@ class InterruptHandler:
         current = None if context is None else context.get(_current)
         if current in runs:
             return current
-        return runs[0] if len(runs) == 1 else None
+        outer = {run.outer for run in runs}  # each waits for the run inside of it
+        inner = [run for run in runs if run not in outer]
+        return inner[0] if len(inner) == 1 else None
 
 
 class _NodeRun:
@@ -211,6 +213,7 @@ class _NodeRun:
         from langgraph.errors import GraphInterrupt
         from langgraph.types import interrupt
 
+        self.outer = _current.get()
         self.user = user
         self.tool_call_id = tool_call_id
         self.catalog = catalog
