@@ -239,6 +239,16 @@ async def test_no_cookie_is_set_and_none_reaches_another_port() -> None:
     assert not [headers for headers in seen if "Cookie" in headers]
 
 
+async def test_cookies_of_another_port_do_not_keep_the_page_from_being_answered() -> None:
+    cookies = "for (let i = 0; i < 180; i++) document.cookie = `c${i}=${'x'.repeat(4000)}; max-age=999`"
+    with attacker(f"<script>{cookies}</script>") as (port, _):
+        async with opened() as (context, page, question):
+            other = await context.new_page()
+            await other.goto(f"http://127.0.0.1:{port}/")
+            assert await other.evaluate("document.cookie.length") > 600_000
+            await still_waits_and_can_be_answered(page, question)
+
+
 async def test_no_other_site_receives_the_path() -> None:
     with attacker("<title>e</title>") as (port, seen):
         url = {"mode": "url", "message": "Go", "url": f"http://127.0.0.1:{port}/x", "elicitationId": "e"}

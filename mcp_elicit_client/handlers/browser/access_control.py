@@ -31,6 +31,14 @@ _MESSAGES = "mcp_elicit_client.messages"
 MAX_UNKNOWN = 256
 """The maximum number of connections that have not shown a token."""
 
+MAX_HEADER_BYTES = 1024 * 1024
+"""
+The maximum length of the headers of a request.
+
+Browsers send the cookies of all servers on 127.0.0.1, whatever their port:
+up to 180 of 4 KiB.
+"""
+
 UNKNOWN_TIMEOUT = 5.0
 """Seconds after which a connection that has not shown a token is closed."""
 
@@ -297,6 +305,7 @@ def make_server(app: ASGIApp, connections: Connections) -> uvicorn.Server:
         proxy_headers=False,
         server_header=False,
         date_header=False,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         backlog=MAX_UNKNOWN // 2,  # the connections that are accepted before others are served
         timeout_graceful_shutdown=1,
     )
