@@ -1011,6 +1011,16 @@ async def test_sensitive_data_is_confirmed_in_the_review(web: Web) -> None:
         assert (await question.over()).confirmed
 
 
+async def test_browsers_are_told_to_fill_no_saved_password_into_a_field(web: Web) -> None:
+    fields = {"user": {"type": "string"}, "secret": {"type": "string", "format": "password"}}
+    async with web.asked(form_params({"properties": fields})) as question:
+        page = await web.get(f"/{question.id}")
+        controls = {each["name"]: (each["type"], each.get("autocomplete")) for each in page.all("input")}
+        # Browsers ignore "off" for passwords: they would send the password for the host application to the server.
+        assert controls["f0"] == ("text", "off")
+        assert controls["f1"] == ("password", "new-password")
+
+
 async def test_without_javascript_a_page_is_reloaded_when_its_request_expires(web: Web) -> None:
     async with web.asked() as question:
         page = await web.get(f"/{question.id}")
