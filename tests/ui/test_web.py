@@ -1021,6 +1021,15 @@ async def test_browsers_are_told_to_fill_no_saved_password_into_a_field(web: Web
         assert controls["f1"] == ("password", "new-password")
 
 
+@pytest.mark.parametrize(("secret", "status"), [("", 303), ("hunter2", 200)])
+async def test_only_a_page_with_hidden_text_is_the_response_to_its_form(web: Web, secret: str, status: int) -> None:
+    fields = {"secret": {"type": "string", "format": "password"}}
+    async with web.asked(form_params({"properties": fields})) as question:
+        data = {"f0": secret, "action": "review"}
+        # Without a redirect, Back leads to a page of the browser that asks whether to send the form again.
+        assert (await web.client.post(f"/{question.id}", data=data, headers=OWN)).status_code == status
+
+
 async def test_without_javascript_a_page_is_reloaded_when_its_request_expires(web: Web) -> None:
     async with web.asked() as question:
         page = await web.get(f"/{question.id}")

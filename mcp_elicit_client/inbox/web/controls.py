@@ -197,7 +197,7 @@ def storable_values(request: Request, filled: FormData) -> dict[str, list[str]]:
 def is_storable(request: Request, filled: FormData) -> bool:
     """Return True if a draft may keep all values of the form."""
     return isinstance(request, FormRequest) and not any(
-        field.is_hidden and filled.get(_name(index)) for index, field in enumerate(request.form.fields)
+        field.is_hidden and any(filled.get(_name(index), ())) for index, field in enumerate(request.form.fields)
     )
 
 
