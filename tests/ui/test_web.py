@@ -1266,6 +1266,23 @@ async def test_a_page_that_becomes_visible_shows_what_was_closed_meanwhile(web: 
 
 
 @IN_A_BROWSER
+async def test_a_form_that_was_closed_is_replaced_without_a_question_about_leaving_it(web: Web) -> None:
+    dialogs: list[str] = []
+    async with web.asked() as question, browsing(web) as page:
+        page.on("dialog", lambda dialog: dialogs.append(dialog.type))
+        await page.route("**/events", lambda route: route.abort())
+        await page.goto(f"/{question.id}")
+        await page.click("#f0")
+        await page.keyboard.type("An")
+        await page.wait_for_selector("[data-saved]:has-text('Draft saved')")
+        await web.inbox.withdraw("ann", question.id)
+        await page.keyboard.type("na")
+        await page.wait_for_selector("h1:has-text('This request is closed')")
+
+    assert dialogs == []
+
+
+@IN_A_BROWSER
 async def test_a_page_that_a_browser_keeps_for_going_back_is_loaded_again(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")

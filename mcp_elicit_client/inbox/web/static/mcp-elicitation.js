@@ -79,6 +79,13 @@ class Card {
 
   end() { this.ending.abort(); this.isLeaving = true; }
 
+  // Show what has become of the request.  Nothing that was entered can be sent any more, so nothing is asked.
+  async reload() {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
+    this.isLeaving = await this.host.reload() !== false;
+  }
+
   find(id) { return this.root.querySelector(`[id="${id}"]`); }
 
   after(milliseconds, action) {
@@ -154,7 +161,7 @@ class Card {
       }
       if (left <= WARN_BEFORE && !isWarned) { isWarned = true; this.say(text); }
       if (left > 0) this.after(1000, tick);
-      else if (!this.isLeaving) this.after(1500, () => this.host.reload());
+      else this.after(1500, () => this.reload());
     };
     tick();
   }
@@ -256,7 +263,7 @@ class Card {
     const before = JSON.stringify([...new FormData(this.form)]);
     const reply = await this.post({ action: "check" });
     if (!reply) return false;
-    if (reply.status === 409) { if (!this.isLeaving) this.host.reload(); return false; }
+    if (reply.status === 409) { this.reload(); return false; }
     if (!reply.ok) return true;
     this.found = await reply.json();
     if (this.ending.signal.aborted) return true;
@@ -412,9 +419,7 @@ class Card {
     if (!reply.ok) return;
     const { entries, state } = await reply.json();
     const isSame = entries ? String(entries.map((entry) => entry.id)) === String([...seen]) : state === "pending";
-    if (this.isLeaving || isSame) return;
-    this.isLeaving = true;
-    this.host.reload();
+    if (!isSame) this.reload();
   }
 
   async noticeChanges() {
@@ -424,9 +429,7 @@ class Card {
       const isOurs = entry.id === this.data.entry;
       const isPending = entry.state === "pending";
       const isNews = isPending ? this.data.list === "all" && !seen.has(entry.id) : seen.has(entry.id);
-      if (this.isLeaving || !((isOurs && !isPending) || isNews)) return;
-      this.isLeaving = true;
-      this.host.reload();
+      if ((isOurs && !isPending) || isNews) this.reload();
     };
     // Browsers have six connections to a server for all tabs, so a hidden page ends its stream after some time.  But a
     // list shows in its title what is new, and the server of a page with a single request notices by the connection
