@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 import anyio
@@ -59,7 +59,6 @@ ANSWER_TIMEOUT = 5.0
 _MAX_REASON = 400
 _WIDTH = 100
 _INDENT = 4
-_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _WORST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "not applicable", "pass")
 
 
@@ -204,12 +203,12 @@ def report_lines(
     report = _Report(width, catalog)
     for group in dict.fromkeys(_scenario(each).group for each in results):
         in_group = [each for each in results if _scenario(each).group == group]
-        yield f"{group}: {report.counts(in_group)}"
+        yield f"{group}: {count_outcomes(in_group, catalog)}"
         for result in in_group:
             yield from report.lines(result, verbose=verbose)
         yield from report.unfinished_lines(in_group)
     yield ""
-    yield f"{catalog.text(SCENARIO_COUNT, count=len(results))}: {report.counts(results)}"
+    yield f"{catalog.text(SCENARIO_COUNT, count=len(results))}: {count_outcomes(results, catalog)}"
     if inconclusive := sum(each.outcome == "inconclusive" for each in results):
         yield from wrap(catalog.text(NOT_PASSED, count=inconclusive), width, 0, 2).split("\n")
 
@@ -252,19 +251,15 @@ class _Report:
                 yield from self._wrap(self._text(NEXT_STEP, text=next_step))
             yield from (f"{' ' * _INDENT}{name}" for name in scenarios)
 
-    def counts(self, results: Sequence[ScenarioResult]) -> str:
-        """Return how many of *results* have each outcome, such as ``2 pass, 1 fail``."""
-        counts = Counter(each.outcome for each in results)
-        shown = (f"{counts[outcome]} {self._text(OUTCOMES[outcome])}" for outcome in _OUTCOMES if counts[outcome])
-        return ", ".join(shown) or "0"
-
     def _wrap(self, text: str, indent: int = _INDENT) -> list[str]:
         return wrap(sanitize_text(text, multiline=False), self._width, indent, indent + 2).split("\n")
 
 
-def count_outcomes(results: Sequence[ScenarioResult]) -> str:
-    """Return how many of *results* have each outcome, in English, such as ``2 pass, 1 fail``."""
-    return _Report(_WIDTH, ENGLISH).counts(results)
+def count_outcomes(results: Sequence[ScenarioResult], catalog: MessageCatalog = ENGLISH) -> str:
+    """Return how many of *results* have each outcome, such as ``2 pass, 1 fail``."""
+    counts = Counter(each.outcome for each in results)
+    shown = [f"{counts[name]} {catalog.text(message)}" for name, message in OUTCOMES.items() if counts[name]]
+    return ", ".join(shown) or "0"
 
 
 def as_json(callback: str, results: Sequence[ScenarioResult]) -> dict[str, Any]:
@@ -272,7 +267,7 @@ def as_json(callback: str, results: Sequence[ScenarioResult]) -> dict[str, Any]:
     counts = Counter(each.outcome for each in results)
     return {
         "callback": callback,
-        "counts": {outcome: counts[outcome] for outcome in _OUTCOMES},
+        "counts": {outcome: counts[outcome] for outcome in OUTCOMES},
         "results": [{**asdict(each), **_texts(_scenario(each))} for each in results],
     }
 
