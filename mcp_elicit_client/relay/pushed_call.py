@@ -8,10 +8,15 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from mcp_elicit_client.core.request import UrlRequest
+from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
+from mcp_elicit_client.calls.suspending import Deferral
+from mcp_elicit_client.calls.url_elicitations import URL_ELICITATION_REQUIRED, UrlRequired
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.core.request import BatchPosition, UrlRequest
+from mcp_elicit_client.exceptions import REPORT, RequestError
 from mcp_elicit_client.relay.connections import MAX_LISTENERS, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.refusals import error_details
+from mcp_elicit_client.relay.refusals import error_details, sdk_error
 from mcp_elicit_client.relay.wire import answer_of_result, client_params
 from mcp_elicit_client.typing import Answer, Request
 
@@ -52,12 +57,38 @@ class PushedCall:
             self._await_completion(request, params)
         return answer
 
-    async def forward_urls(self, requests: tuple[UrlRequest, ...]) -> list[dict[str, Any]]:
-        """Return the entries of the error ``-32042`` for the client, and report completions from now on."""
-        entries = [client_params(each, self._downstream.protocol_version) for each in requests]
-        for request, params in zip(requests, entries, strict=True):
-            self._await_completion(request, params)
-        return entries
+    async def forward_urls(self, _call: ActiveCall, ask: AskParams, required: UrlRequired) -> None:
+        """
+        Forward required URL elicitations to the client with the error ``-32042``, and report completions from now on.
+
+        Raises:
+            UrlElicitationIncompleteError: If a policy or a limit refuses one
+                of the URLs.
+            Exception: Otherwise, the error of the SDK for the client.
+        """
+        deferrals: list[Deferral] = []
+
+        def defer(request: Request) -> Deferral:
+            deferrals.append(Deferral(request))
+            return deferrals[-1]
+
+        for number, params in enumerate(required.elicitations, 1):
+            position = BatchPosition(number=number, total=len(required.elicitations))
+            try:
+                answer = await ask(params, stored=defer, batch_position=position, respond_after="completion")
+            except RequestError as unsafe:
+                raise UrlElicitationIncompleteError(
+                    f"The server requires a URL elicitation that is not allowed: {unsafe}. {REPORT}"
+                ) from required.error
+            if answer.by != "pending":
+                raise UrlElicitationIncompleteError(
+                    "The server requires a URL elicitation that a policy of the gateway refused.", (answer,)
+                ) from required.error
+        shown = [each.shown for each in deferrals if isinstance(each.shown, UrlRequest)]
+        entries = [client_params(each, self._downstream.protocol_version) for each in shown]
+        for request, entry in zip(shown, entries, strict=True):
+            self._await_completion(request, entry)
+        raise sdk_error(URL_ELICITATION_REQUIRED, "URL elicitations are required.", {"elicitations": entries})
 
     def _await_completion(self, request: Request, params: dict[str, Any]) -> None:
         if not isinstance(request, UrlRequest) or request.completion is None:

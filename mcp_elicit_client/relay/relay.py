@@ -26,7 +26,7 @@ from mcp_elicit_client.relay.refusals import RelayClosedError, error_details, is
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored_calls import StoredCalls
-from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller, forwarding_urls
+from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.connections import check_mode, check_target
@@ -290,7 +290,7 @@ class Relay:
                     connection.client,
                     spec,
                     self._timeouts,
-                    complete_urls=forwarding_urls(call.forward_urls),
+                    complete_urls=call.forward_urls,
                     progress_callback=progress,
                 )
             finally:

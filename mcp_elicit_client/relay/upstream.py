@@ -16,22 +16,13 @@ from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.runner import CallRunner, CompleteUrls
 from mcp_elicit_client.calls.server_errors import error_code
-from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot, Deferral
-from mcp_elicit_client.calls.url_elicitations import (
-    URL_ELICITATION_REQUIRED,
-    CompletionTracker,
-    UrlRequired,
-    complete_urls,
-)
-from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
-from mcp_elicit_client.core.request import BatchPosition, UrlRequest
-from mcp_elicit_client.exceptions import REPORT, CallError, RequestError, ResumeError
+from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
+from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlRequired, complete_urls
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.relay.held_call import MAX_WAIT
-from mcp_elicit_client.relay.refusals import ConnectionLostError, sdk_error
+from mcp_elicit_client.relay.refusals import ConnectionLostError
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
-
-ForwardUrls = Callable[[tuple[UrlRequest, ...]], Awaitable[list[dict[str, Any]]]]
-"""Takes the URL elicitations that a server requires, and returns the entries of the error for the client."""
 
 Pause = Callable[[], AbstractContextManager[None]]
 """Is entered while a call waits for the user."""
@@ -193,7 +184,7 @@ class UpstreamCaller(Caller):
         return ActiveCall(unwrap_session(client), spec.tool, timeouts.start(), limit, user=self.user)
 
     def _pausing_runner(
-        self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None
+        self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None
     ) -> CallRunner:
         pauser = CallPauser(call, spec, self.server.name, has_policies=self.has_policies, max_wait=MAX_WAIT)
         finish_task = functools.partial(self._tasks.finish, wait=False)
@@ -239,34 +230,3 @@ class _OpenedUrls:
             for each in ids:
                 await self._completions.wait(each)
         return not scope.cancelled_caught
-
-
-def forwarding_urls(forward: ForwardUrls) -> CompleteUrls:
-    """Return what forwards required URL elicitations to the client with the error ``-32042`` of the SDK."""
-    return functools.partial(_forward_urls, forward)
-
-
-async def _forward_urls(forward: ForwardUrls, _call: ActiveCall, ask: AskParams, required: UrlRequired) -> None:
-    """Raise the error for the client, unless a policy or a limit refuses one of the URLs."""
-    shown = []
-    for number, params in enumerate(required.elicitations, 1):
-        deferrals: list[Deferral] = []
-
-        def defer(request: Any, deferrals: list[Deferral] = deferrals) -> Deferral:
-            deferrals.append(Deferral(request))
-            return deferrals[-1]
-
-        position = BatchPosition(number=number, total=len(required.elicitations))
-        try:
-            answer = await ask(params, stored=defer, batch_position=position, respond_after="completion")
-        except RequestError as unsafe:
-            raise UrlElicitationIncompleteError(
-                f"The server requires a URL elicitation that is not allowed: {unsafe}. {REPORT}"
-            ) from required.error
-        if answer.by != "pending":
-            raise UrlElicitationIncompleteError(
-                "The server requires a URL elicitation that a policy of the gateway refused.", (answer,)
-            ) from required.error
-        shown += [each.shown for each in deferrals if isinstance(each.shown, UrlRequest)]
-    entries = await forward(tuple(shown))
-    raise sdk_error(URL_ELICITATION_REQUIRED, "URL elicitations are required.", {"elicitations": entries})
