@@ -63,7 +63,7 @@ async def open_store(options: argparse.Namespace, *, create: bool = False) -> As
 
     Args:
         options: The options.
-        create: Create the file that they name, if there is none.
+        create: Create the file that they name, if it does not exist.
 
     Raises:
         CommandFailedError: If the store cannot be used.
