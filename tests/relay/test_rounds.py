@@ -397,9 +397,9 @@ async def test_a_forged_state_is_refused(up: str) -> None:
 @each_side
 async def test_a_late_response_is_refused_and_the_server_is_not_called_again(up: str) -> None:
     seen: list[str] = []
-    async with gateway(up, seen, answer_timeout=0.05) as client:
+    async with gateway(up, seen, answer_timeout=0.3) as client:
         first = await client.call("form")
-        await anyio.sleep(0.1)
+        await anyio.sleep(0.4)
         code = await client.refusal("form", state=first.request_state, responses={keys(first)[0]: ANN})
     assert code in ("expired", "ended")
     assert not any("accept" in line for line in seen)
@@ -408,7 +408,7 @@ async def test_a_late_response_is_refused_and_the_server_is_not_called_again(up:
 
 async def test_a_call_that_is_held_is_cancelled_when_its_client_does_not_come_back() -> None:
     seen: list[str] = []
-    async with gateway("push", seen, answer_timeout=0.05) as client:
+    async with gateway("push", seen, answer_timeout=0.5) as client:
         await client.call("hang")
         while "hang ended by CancelledError" not in seen:
             await anyio.sleep(0.01)

@@ -71,7 +71,7 @@ async def test_a_task_is_cancelled_with_the_call_of_the_client(tasker: Tasker, s
 
 
 async def test_a_task_is_cancelled_when_its_client_does_not_come_back(tasker: Tasker, seen: list[str]) -> None:
-    async with gateway(tasker, "rounds", User(), answer_timeout=0.05) as (_caller, client):
+    async with gateway(tasker, "rounds", User(), answer_timeout=0.5) as (_caller, client):
         await client.session.call_tool("run", plan(ask("a")), allow_input_required=True)
         while not any(line.startswith("cancel") for line in seen):
             await anyio.sleep(0.005)
