@@ -59,6 +59,7 @@ async def violations(page: Any, *, serious_only: bool = False) -> list[tuple[str
     axe = ROOT / ".npm" / "node_modules" / "axe-core" / "axe.min.js"
     if not axe.exists():
         skip_or_fail("the npm package axe-core is not installed")
+    await page.wait_for_load_state("load")  # Without the style, axe-core takes the dark background for white.
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(axe.read_text(encoding="utf-8"))
     found = (await page.evaluate("axe.run()"))["violations"]
