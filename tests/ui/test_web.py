@@ -1577,6 +1577,19 @@ async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
 
 
 @IN_A_BROWSER
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+async def test_without_javascript_a_second_click_for_the_page_before_is_ignored(web: Web, motion: str) -> None:
+    context = {"java_script_enabled": False, "reduced_motion": motion}
+    async with web.asked({"message": "Delete it?"}) as question, browsing(web, **context) as page:
+        await page.goto(f"/{question.id}")
+        # Nothing moves, but for half a second the button takes no clicks.
+        animation = "(each) => [getComputedStyle(each).animationName, getComputedStyle(each).animationDuration]"
+        assert await page.eval_on_selector("button[value=accept]", animation) == ["inert", "0.5s"]
+        await page.click("button[value=accept]")
+        assert (await question.over()).action == "accept"
+
+
+@IN_A_BROWSER
 @pytest.mark.parametrize(("has_script", "width"), [(True, 320), (True, 1280), (False, 320)])
 async def test_clicks_at_one_place_never_open_a_url_with_a_warning(web: Web, has_script: bool, width: int) -> None:
     context = {"java_script_enabled": has_script, "viewport": {"width": width, "height": 640}}
