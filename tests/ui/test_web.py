@@ -1482,6 +1482,50 @@ async def test_a_long_list_is_searched_by_typing_and_selected_options_are_counte
 
 
 @IN_A_BROWSER
+async def test_what_is_typed_in_a_long_list_is_selected_when_the_user_goes_on(web: Web) -> None:
+    things = [f"Thing {number}" for number in range(30)]
+    fields = {"one": {"type": "string", "enum": things}, "many": {"type": "array", "items": {"enum": things}}}
+    selected = "(each) => Array.from(each.selectedOptions, (option) => option.text)"
+    async with web.asked(form_params({"properties": fields})) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        one, many = (page.get_by_role("combobox", name=name) for name in fields)
+        await one.fill("thing 7")
+        await one.press("Tab")
+        assert await one.input_value() == "Thing 7"
+        await many.fill("thing 12")
+        await page.click("h1")
+        assert await page.eval_on_selector("#f1", selected) == ["Thing 12"]
+        await many.fill("thing 12")  # selected already
+        await many.press("Tab")
+        await many.press("ArrowDown")  # only looked at
+        await many.press("Tab")
+        assert await page.eval_on_selector("#f1", selected) == ["Thing 12"]
+        await one.fill("thing 3")
+        await one.press("Escape")
+        await one.press("Tab")
+        assert await page.eval_on_selector("#f0", selected) == ["Thing 7"]
+
+
+@IN_A_BROWSER
+@pytest.mark.parametrize("options", ["enum", "items"])
+async def test_a_button_that_is_pressed_after_a_search_does_not_move_away(web: Web, options: str) -> None:
+    things = [f"Thing {number}" for number in range(30)]
+    field = {"type": "string", "enum": things} if options == "enum" else {"type": "array", "items": {"enum": things}}
+    fields = {"thing": field, **{name: {"type": "string"} for name in "abcdef"}}
+    async with web.asked(form_params({"properties": fields})) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.get_by_role("combobox", name="thing").fill("thing 7")
+        button = page.locator("button[value=review]")
+        await button.scroll_into_view_if_needed()
+        box = await button.bounding_box()
+        await page.mouse.move(box["x"] + 20, box["y"] + box["height"] - 3)
+        await page.mouse.down()
+        assert await button.bounding_box() == box
+        await page.mouse.up()
+        await page.wait_for_selector("dl.answers dd:has-text('Thing 7')")
+
+
+@IN_A_BROWSER
 async def test_keys_for_an_input_method_do_not_select_in_a_list(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")

@@ -172,7 +172,7 @@ class Card {
     const form = this.form;
     const zone = form.elements.time_zone;
     if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
-    for (const select of form.querySelectorAll("select[data-search]")) new SearchableList(select, this);
+    const lists = [...form.querySelectorAll("select[data-search]")].map((select) => new SearchableList(select, this));
     this.suggestZones();
     this.countSelected();
     let timer = 0;
@@ -191,9 +191,15 @@ class Card {
       this.check();
     });
     // Nothing moves while the user presses a button.
-    this.listenTo(window, "pointerdown", () => { this.isPressed = true; }, { capture: true });
+    let release = 0;
+    this.listenTo(window, "pointerdown", () => { clearTimeout(release); this.isPressed = true; }, { capture: true });
+    const settle = () => {
+      this.isPressed = false;
+      this.showFound();
+      for (const list of lists) list.settle();
+    };
     for (const end of ["pointerup", "pointercancel"]) {
-      this.listenTo(window, end, () => this.after(200, () => { this.isPressed = false; this.showFound(); }), { capture: true });
+      this.listenTo(window, end, () => { release = this.after(200, settle); }, { capture: true });
     }
     this.listenTo(window, "online", () => { if (this.isUnsaved) this.check(); });
     this.listenTo(window, "pagehide", () => {
@@ -529,7 +535,7 @@ class SearchableList {
     on("input", () => { this.active = -1; this.open(this.box.value); });
     on("click", () => { if (this.list.hidden) this.open(""); });
     on("focus", () => this.box.select());
-    on("blur", () => this.leave());
+    on("blur", () => { this.take(); this.close(); this.showText(); this.settle(); });
     on("keydown", (event) => this.press(event));
     card.listenTo(this.list, "pointerdown", (event) => event.preventDefault());  // the focus stays in the box
     card.listenTo(this.list, "click", (event) => {
@@ -631,16 +637,31 @@ class SearchableList {
     this.select.dispatchEvent(new Event("change", { bubbles: true }));
   }
 
+  // Select what the user has typed before going on, without Enter.
+  take() {
+    const option = this.options[this.shown[this.active]];
+    if (!option || option.selected || (this.select.multiple && !this.box.value.trim())) return;
+    option.selected = true;
+    this.select.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
   leave() {
     this.close();
     this.showChosen();
   }
 
+  // Show what is selected, once the user has left the box and presses nothing that this would move.
+  settle() { if (!this.card.isPressed && !this.box.matches(":focus")) this.showChosen(); }
+
+  showText() {
+    const option = this.select.multiple ? undefined : this.select.selectedOptions[0];
+    this.box.value = option && option.value !== "" ? option.text : "";
+    if (!this.select.multiple) this.box.placeholder = option && option.value === "" ? option.text : "";
+  }
+
   showChosen() {
+    this.showText();
     if (!this.select.multiple) {
-      const option = this.select.selectedOptions[0];
-      this.box.value = option && option.value !== "" ? option.text : "";
-      this.box.placeholder = option && option.value === "" ? option.text : "";
       this.status.textContent = "";
       return;
     }
