@@ -125,10 +125,6 @@ class HeldCall:
 
     # --- for the requests of the client
 
-    async def first(self, progress: ProgressCallback | None) -> Step:
-        """Return the first leg, or the outcome.  If the client withdraws its request, the call is cancelled."""
-        return await self._wait(progress)
-
     async def respond(self, number: int, responses: Mapping[str, Any], progress: ProgressCallback | None) -> Step:
         """
         Take the responses to leg *number*, and return the next one, or the outcome.
@@ -155,7 +151,7 @@ class HeldCall:
             self._take(answers, digest)
         elif number != self._number - 1 or digest != self._responses:
             raise RefusedError("used")
-        return await self._wait(progress)
+        return await self.wait(progress)
 
     def _take(self, answers: Mapping[str, Answer], digest: str) -> None:
         self._number, self._leg, self._responses = self._number + 1, None, digest
@@ -166,7 +162,8 @@ class HeldCall:
                 question.answer = answer
                 question.answered.set()
 
-    async def _wait(self, progress: ProgressCallback | None) -> Step:
+    async def wait(self, progress: ProgressCallback | None) -> Step:
+        """Return the next leg, or the outcome.  If the client withdraws its request, the call is cancelled."""
         number, patient_until = self._number, time.monotonic() + MAX_WAIT
         self._waiting += 1
         self._progress = progress

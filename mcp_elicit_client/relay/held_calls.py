@@ -77,7 +77,7 @@ class HeldCalls:
         self._calls[call.id] = call
         self._number_by_client[client] += 1
         self._group.start_soon(self._run, call, client, lease, work)
-        return await call.first(progress)
+        return await call.wait(progress)
 
     def find(self, call_id: str, process: str, spec: CallSpec) -> HeldCall:
         """

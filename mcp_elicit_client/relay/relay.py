@@ -27,7 +27,7 @@ from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller
-from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
+from mcp_elicit_client.relay.wire import forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.connections import check_mode, check_target
 from mcp_elicit_client.typing import Mode, Policy
@@ -268,7 +268,7 @@ class Relay:
     ) -> Any:
         try:
             downstream = self._downstream(context)
-            spec = CallSpec(kind, name, arguments, forwarded_meta(getattr(params, "meta", None), FORWARDED_META))
+            spec = CallSpec(kind, name, arguments, forwarded_meta(getattr(params, "meta", None)))
             progress = read_progress(context)
             if downstream.has_rounds:
                 result = await self._rounds.relay(downstream, spec, params, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mcp_elicit_client.core.answer import Answer
@@ -12,7 +12,7 @@ from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError, chec
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.relay.downstream import new_elicitation_id
 
-FORWARDED_META = frozenset({"traceparent", "tracestate", "baggage"})
+_FORWARDED = frozenset({"traceparent", "tracestate", "baggage"})
 """The keys of ``_meta`` that are forwarded to upstream servers: those of W3C Trace Context."""
 
 _OF_ONE_HOP = "io.modelcontextprotocol/"
@@ -71,12 +71,12 @@ def answer_of_result(result: Any) -> Answer:
     return Answer.cancel(by="user")
 
 
-def forwarded_meta(meta: Any, names: Collection[str]) -> dict[str, Any] | None:
+def forwarded_meta(meta: Any) -> dict[str, Any] | None:
     """Return the members of the ``_meta`` of a request that are forwarded."""
     if meta is None:
         return None
     wire = meta if isinstance(meta, Mapping) else meta.model_dump(by_alias=True, exclude_none=True)
-    return {name: wire[name] for name in names if name in wire} or None
+    return {name: wire[name] for name in _FORWARDED if name in wire} or None
 
 
 def remove_hop_meta(result: Any) -> None:
