@@ -263,12 +263,12 @@ class ConnectionPool:
         """Keep *connection* for the next call of *downstream*; *error* is the one with which the last call ended."""
         if isinstance(error, HandshakeRequiredError):
             self._mode = "legacy"
-            connection.close()
-        elif _may_be_broken(error) or (not connection.has_rounds and _is_call_open(error)):
+        is_answer = isinstance(error, Exception) and error_details(error) is not None
+        if error is not None and not is_answer and _must_close(connection, error):
             connection.close()
         self._leased.discard(connection)
         connection.ask = None
-        connection.is_doubtful = isinstance(error, Exception) and error_details(error) is not None
+        connection.is_doubtful = is_answer
         if not connection.is_usable or not self._may_return(downstream):
             connection.close()
         elif connection.base is connection:  # otherwise another call has it
@@ -359,17 +359,9 @@ class ConnectionPool:
         return connection
 
 
-def _may_be_broken(error: BaseException | None) -> bool:
-    """Return True if the connection whose call ended with *error* may not work any more."""
-    return isinstance(error, Exception) and not isinstance(error, CallError) and error_details(error) is None
-
-
-def _is_call_open(error: BaseException | None) -> bool:
-    """
-    Return True if the server has not answered the call that ended with *error*.
-
-    It may ignore the cancellation, and its requests would arrive during the
-    next call on the connection.
-    """
-    is_answer = isinstance(error, Exception) and error_details(error) is not None
-    return error is not None and not is_answer and not isinstance(error, UrlElicitationIncompleteError)
+def _must_close(connection: UpstreamConnection, error: BaseException) -> bool:
+    """Return True if no call can use *connection* after one that ended with *error*, and not with an answer."""
+    if isinstance(error, Exception) and (isinstance(error, HandshakeRequiredError) or not isinstance(error, CallError)):
+        return True  # it may be broken
+    # The server may ignore the cancellation, and its requests would arrive during the next call.
+    return not connection.has_rounds and not isinstance(error, UrlElicitationIncompleteError)
