@@ -1,7 +1,7 @@
 """
 The call runner: sends a call round by round, until it has a result.
 
-Each round has one outcome.  `CallRunner.next_input` is the only place that
+Each round has one outcome.  `CallRunner._next_input` is the only place that
 decides whether the call is sent again.
 """
 
@@ -53,15 +53,8 @@ class ToolListRequired:
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The call has failed with *error*."""
-
-    error: Exception
-
-
-RoundOutcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired | Failed
-"""The outcome of one round."""
+NextRoundRequired: TypeAlias = InputRequired | UrlRequired | ToolListRequired
+"""Why the call did not end with a round."""
 
 
 FinishTask: TypeAlias = Callable[[ActiveCall, Any], Awaitable[Any]]
@@ -208,20 +201,25 @@ class CallRunner:
             before_send()
         return await self._run(given)
 
-    async def _run(self, given: RoundInput, outcome: RoundOutcome | None = None) -> Any:
+    async def _run(self, given: RoundInput, outcome: Completed | NextRoundRequired | None = None) -> Any:
         while True:
             outcome = outcome or await self._send_once(given)
-            step = outcome if isinstance(outcome, Completed) else await self.next_input(outcome, given)
+            step = outcome if isinstance(outcome, Completed) else await self._next_input(outcome, given)
             if isinstance(step, Completed):
                 return step.result
             given, outcome = step, None
 
-    async def _send_once(self, given: RoundInput) -> RoundOutcome:
+    async def _send_once(self, given: RoundInput) -> Completed | NextRoundRequired:
         try:
             result = await self._send(given)
-        except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
+        except Exception as error:
             raise_for(error, self._call.session, sent_state=given.state is not None)
-            return _outcome_of_error(error, given)
+            if needs_tool_list(error):
+                return ToolListRequired(error)
+            urls = parse_url_required(error, given)
+            if urls is None:
+                raise
+            return urls
         if getattr(result, "result_type", "complete") == "complete":  # most results
             return Completed(result)
         required = parse_input_required(result)
@@ -238,25 +236,9 @@ class CallRunner:
             raise TaskError("invalid", "only the call of a tool can become a task")
         return await self._finish_task(self._call, result)
 
-    async def next_input(self, outcome: RoundOutcome, given: RoundInput) -> RoundInput | Completed:
-        """
-        Decide whether the call is sent again, and with what.
-
-        Args:
-            outcome: The outcome of the last round.
-            given: The input of the last round.
-
-        Returns:
-            The input of the next round, or the end of the call.
-
-        Raises:
-            Exception: As in `run`.
-        """
+    async def _next_input(self, outcome: NextRoundRequired, given: RoundInput) -> RoundInput | Completed:
+        """Decide with what the call is sent again after the round with the input *given*, or end it."""
         match outcome:
-            case Completed():
-                return outcome
-            case Failed():
-                raise outcome.error
             case ToolListRequired():
                 if self._listed_for is given:
                     raise outcome.error
@@ -331,12 +313,6 @@ class CallRunner:
                 raise timeouts.expired("answer_timeout")
             await anyio.sleep(pause)
         return RoundInput(state=required.state)
-
-
-def _outcome_of_error(error: Exception, given: RoundInput) -> RoundOutcome:
-    if needs_tool_list(error):
-        return ToolListRequired(error)
-    return parse_url_required(error, given) or Failed(error)
 
 
 def _stored_host_requests(snapshot: CallSnapshot) -> dict[str, Any]:
