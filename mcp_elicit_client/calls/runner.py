@@ -64,8 +64,11 @@ or what the host application gets in its place.
 """
 
 
-CompleteUrls: TypeAlias = Callable[[ActiveCall, AskParams, UrlRequired], Awaitable[None]]
-"""Returns when the URL elicitations that the server requires are complete: see `url_elicitations.complete_urls`."""
+CompleteUrls: TypeAlias = Callable[[ActiveCall, AskParams, UrlRequired], Awaitable[Any]]
+"""
+Returns None when the URL elicitations that the server requires are complete,
+as `url_elicitations.complete_urls`; or what the call ends with for now.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,8 +256,8 @@ class CallRunner:
                     )
                     raise CallError(text) from outcome.error
                 self._url_retries += 1
-                await self._complete_urls(self._call, self._ask, outcome)
-                return given
+                ended = await self._complete_urls(self._call, self._ask, outcome)
+                return given if ended is None else Completed(ended)
             case InputRequired() if not (outcome.elicitations or outcome.host_requests):
                 return await self._wait(outcome)
             case InputRequired():

@@ -19,7 +19,7 @@ from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import StateContent, StateSealer
 from mcp_elicit_client.relay.stored_calls import StoredCalls
-from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRoundsError
+from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRounds
 from mcp_elicit_client.typing import Answer
 
 _CANCEL_TIMEOUT = 5.0
@@ -116,7 +116,7 @@ class RoundCalls:
     ) -> Step:
         """Hold a call of which nothing *came* yet, or what only a process can finish.  Otherwise it has ended."""
         work: Work
-        if came is None or isinstance(came, UrlRequiredInRoundsError):
+        if came is None or isinstance(came, UrlRequiredInRounds):
             work = functools.partial(_make, spec, self._timeouts, came, wants_progress=progress is not None)
         elif isinstance(came, TaskHandle):
             work = functools.partial(_finish_task, came, self._timeouts)
@@ -162,7 +162,7 @@ class RoundCalls:
 async def _make(  # noqa: PLR0913 -- the parts of one call
     spec: CallSpec,
     timeouts: RelayTimeouts,
-    paused: UrlRequiredInRoundsError | None,
+    paused: UrlRequiredInRounds | None,
     connection: UpstreamConnection,
     held: HeldCall,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,8 @@ _CONNECTION_CLOSED = -32000
 """The SDK's error of a request whose connection was lost."""
 
 
-class UrlRequiredInRoundsError(CallError):
+@dataclass(frozen=True, slots=True)
+class UrlRequiredInRounds:
     """
     A server required URL elicitations with an error, where a call is paused without a process.
 
@@ -43,10 +44,8 @@ class UrlRequiredInRoundsError(CallError):
         history: The history of the call.
     """
 
-    def __init__(self, required: UrlRequired, history: CallHistory) -> None:
-        super().__init__("The server requires URL elicitations.")
-        self.required = required
-        self.history = history
+    required: UrlRequired
+    history: CallHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class UpstreamCaller(Caller):
         timeouts: RelayTimeouts,
         *,
         complete_urls: CompleteUrls,
-        paused: UrlRequiredInRoundsError | None = None,
+        paused: UrlRequiredInRounds | None = None,
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
         """
@@ -128,13 +127,13 @@ class UpstreamCaller(Caller):
 
         Returns:
             Its result; a `PausedCall`; a `TaskHandle`; or, if it requires URL
-            elicitations with an error, a `UrlRequiredInRoundsError`.
+            elicitations with an error, a `UrlRequiredInRounds`.
 
         Raises:
             Exception: As `Caller.call_tool`.
         """
         call = self._active_call(client, spec, timeouts)
-        return await _until_input(self._pausing_runner(call, spec, progress_callback).run())
+        return await self._pausing_runner(call, spec, progress_callback).run()
 
     async def proceed(  # noqa: PLR0913 -- the parts of one call
         self,
@@ -166,8 +165,8 @@ class UpstreamCaller(Caller):
         runner = self._pausing_runner(call, spec, progress_callback)
         try:
             if self.has_policies:
-                return await _until_input(runner.resume(snapshot, answers, before_send))
-            return await _until_input(runner.resume_unseen(snapshot, answers, before_send))
+                return await runner.resume(snapshot, answers, before_send)
+            return await runner.resume_unseen(snapshot, answers, before_send)
         except Exception as error:
             # Servers use this code for errors of their own, too.
             if error_code(error) == _CONNECTION_CLOSED and is_closed(call.session):
@@ -188,19 +187,13 @@ class UpstreamCaller(Caller):
     ) -> CallRunner:
         pauser = CallPauser(call, spec, self.server.name, has_policies=self.has_policies, max_wait=MAX_WAIT)
         finish_task = functools.partial(self._tasks.finish, wait=False)
-        return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
+        return self._runner(
+            call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_end_with_urls
+        )
 
 
-async def _refuse_urls(call: ActiveCall, _ask: AskParams, required: UrlRequired) -> None:
-    raise UrlRequiredInRoundsError(required, call.history) from required.error
-
-
-async def _until_input(running: Awaitable[Any]) -> Any:
-    """Return the result of *running*, or the URL elicitations with which it ended for now."""
-    try:
-        return await running
-    except UrlRequiredInRoundsError as error:
-        return error
+async def _end_with_urls(call: ActiveCall, _ask: AskParams, required: UrlRequired) -> UrlRequiredInRounds:
+    return UrlRequiredInRounds(required, call.history)
 
 
 class _OpenedUrls:
