@@ -20,7 +20,6 @@ from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
-from mcp_elicit_client.inbox.waiters import WaiterRegistry
 from tests.support import EVENT_LOOPS, until
 from tests.support.inboxes import FORM, Stores, asking, pending, request
 
@@ -220,7 +219,7 @@ async def test_requests_that_are_left_while_others_are_closed_are_closed_next(sq
     for each in requests:
         await store.put(each)
     connection = LeavingWhileCommitting(sqlite.path, 2)
-    worker = SqlWorker(connection, WaiterRegistry(), clock=time.time, lease_ttl=30, history_ttl=60)
+    worker = SqlWorker(connection, clock=time.time, lease_ttl=30, history_ttl=60)
     withdrawn = Resolution("withdrawn", "client", time.time())
     worker._left = [(requests[0], withdrawn)]
     connection.leave = lambda: worker._left.append((requests[1], withdrawn))

@@ -12,7 +12,6 @@ from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HI
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener, PostgresConnections
 from mcp_elicit_client.inbox.stores.sql import SqlStore
 from mcp_elicit_client.inbox.stores.sql_worker import POLL_INTERVAL, SqlWorker
-from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 SCHEMA = "mcp_elicit_inbox"
 """The default schema."""
@@ -67,22 +66,16 @@ class PostgresStore(SqlStore):
         check_type("url", url, str)
         check_type("schema", schema, str)
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
-        connections, waiters = PostgresConnections(url, schema), WaiterRegistry()
-        super().__init__(
-            connections,
-            _PostgresWorker(connections, waiters, clock=clock, lease_ttl=lease_ttl, history_ttl=history_ttl),
-            waiters,
-            clock=clock,
-            max_history=max_history,
-            history_ttl=history_ttl,
-        )
+        connections = PostgresConnections(url, schema)
+        worker = _PostgresWorker(connections, clock=clock, lease_ttl=lease_ttl, history_ttl=history_ttl)
+        super().__init__(connections, worker, max_history=max_history)
 
 
 class _PostgresWorker(SqlWorker):
     """Looks for changes when it is notified of them, and every half second."""
 
-    def __init__(self, connections: PostgresConnections, waiters: WaiterRegistry, **options: Any) -> None:
-        super().__init__(connections, waiters, **options)
+    def __init__(self, connections: PostgresConnections, **options: Any) -> None:
+        super().__init__(connections, **options)
         self._listener = Listener(connections)
         self._notifications: set[str] = set()
         self._look_at = 0.0
@@ -100,9 +93,9 @@ class _PostgresWorker(SqlWorker):
         if is_due or f"w{self.name}" in self._notifications:
             with self._database.reading() as session:
                 self._deliver_resolutions(session)
-        for owner in self._waiters.watched_owners:
+        for owner in self.waiters.watched_owners:
             if is_due or f"o{hashlib.sha256(owner.encode()).hexdigest()}" in self._notifications:
-                self._waiters.notify(owner)
+                self.waiters.notify(owner)
         if is_due:
             self._look_at = time.monotonic() + _LOOK_INTERVAL
 

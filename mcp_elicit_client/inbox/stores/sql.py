@@ -37,11 +37,8 @@ class SqlStore:
     Args:
         database: The database.
         worker: The lease and the thread.
-        waiters: The tasks that wait.
-        clock: Returns the current time, in seconds since 1970.
         max_history: The number of closed requests that are kept for each
             owner.
-        history_ttl: Seconds for which they are kept.
     """
 
     _leave_timeout: ClassVar[float] = 0.2
@@ -50,20 +47,10 @@ class SqlStore:
     _timeout: ClassVar[float | None] = None
     """The maximum seconds of an operation; None for no limit."""
 
-    def __init__(  # noqa: PLR0913 -- the parts of a store
-        self,
-        database: Database,
-        worker: SqlWorker,
-        waiters: WaiterRegistry,
-        *,
-        clock: Clock,
-        max_history: int,
-        history_ttl: float,
-    ) -> None:
-        self.clock: Clock = clock
-        self.waiters: WaiterRegistry = waiters
+    def __init__(self, database: Database, worker: SqlWorker, *, max_history: int) -> None:
+        self.clock: Clock = worker.clock
+        self.waiters: WaiterRegistry = worker.waiters
         self._max_history = max_history
-        self._history_ttl = history_ttl
         self._database = database
         self._worker = worker
 
@@ -80,7 +67,7 @@ class SqlStore:
         return await self._select("list_pending", owner=owner, after=after, limit=limit)
 
     async def history(self, owner: str, limit: int, before: int | None) -> Sequence[StoredRequest]:
-        oldest = self.clock() - self._history_ttl
+        oldest = self.clock() - self._worker.history_ttl
         below = _MAX_REVISION if before is None else before
         return await self._select("list_history", owner=owner, before=below, oldest=oldest, limit=limit)
 

@@ -30,21 +30,23 @@ class SqlWorker:
 
     Args:
         database: The database.  Nothing else uses this object.
-        waiters: The tasks that wait.
         clock: Returns the current time.
         lease_ttl: Seconds for which a lease is valid.
         history_ttl: Seconds for which closed requests are kept.
+
+    Attributes:
+        clock: As above.
+        history_ttl: As above.
+        waiters: The tasks that wait.
     """
 
-    def __init__(
-        self, database: Database, waiters: WaiterRegistry, *, clock: Clock, lease_ttl: float, history_ttl: float
-    ) -> None:
-        self._waiters = waiters
+    def __init__(self, database: Database, *, clock: Clock, lease_ttl: float, history_ttl: float) -> None:
+        self.waiters: WaiterRegistry = WaiterRegistry()
         self._stopped = threading.Event()
         self._database = database
-        self._clock = clock
+        self.clock: Clock = clock
         self._lease_ttl = lease_ttl
-        self._history_ttl = history_ttl
+        self.history_ttl: float = history_ttl
         self._name = ""
         self._process_id = 0
         self._lock = threading.Lock()
@@ -63,7 +65,7 @@ class SqlWorker:
 
     def renew_lease(self, session: SqlSession) -> None:
         """Renew the lease of this process."""
-        session.execute("renew_lease", lease_owner=self.name, expires_at=self._clock() + self._lease_ttl)
+        session.execute("renew_lease", lease_owner=self.name, expires_at=self.clock() + self._lease_ttl)
 
     def start(self) -> None:
         """Start the thread, unless it runs."""
@@ -109,7 +111,7 @@ class SqlWorker:
         """Release what only the thread uses."""
 
     def _is_needed(self) -> bool:
-        return bool(self._waiters or self._left)
+        return bool(self.waiters or self._left)
 
     def _run(self) -> None:
         while not self._run_once():
@@ -171,14 +173,14 @@ class SqlWorker:
                 unreadable = error
                 continue
             if request.resolution is not None:
-                self._waiters.deliver(request.id, request.resolution)
+                self.waiters.deliver(request.id, request.resolution)
         if unreadable is not None:
             raise unreadable
 
     def _close_left(self) -> bool:
         """Close and erase the requests that tasks left.  Return True if there were any."""
         with self._lock:
-            self._left = [each for each in self._left if each[0].expires_at > self._clock()]
+            self._left = [each for each in self._left if each[0].expires_at > self.clock()]
             left = tuple(self._left)  # Tasks may leave further requests meanwhile.
         if not left:
             return False
@@ -191,12 +193,12 @@ class SqlWorker:
 
     def _maintain(self) -> None:
         """Renew the lease if a task waits, and delete what is old."""
-        now = self._clock()
-        if self._waiters:
+        now = self.clock()
+        if self.waiters:
             self._renew_own_lease()
         with self._database.writing() as session:
             session.execute("erase_abandoned_answers", now=now)
-            session.execute("delete_old_history", oldest=now - self._history_ttl)
+            session.execute("delete_old_history", oldest=now - self.history_ttl)
             session.execute("delete_unused_leases", before=now - self._lease_ttl)
 
     def _renew_own_lease(self) -> None:

@@ -13,7 +13,6 @@ from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HI
 from mcp_elicit_client.inbox.stores.sql import SqlStore
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
-from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 _LOG_TIMEOUT = 0.02
 
@@ -54,24 +53,17 @@ class SqliteStore(SqlStore):
         check_type("path", path, str, PathLike)
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         check_seconds("lock_timeout", lock_timeout, allow_zero=True)
-        waiters = WaiterRegistry()
         # SQLite reports only changes that were made through other connections.
         own = SqliteConnection(Path(path), lock_timeout)
-        super().__init__(
-            SqliteConnection(Path(path), lock_timeout),
-            _SqliteWorker(own, waiters, clock=clock, lease_ttl=lease_ttl, history_ttl=history_ttl),
-            waiters,
-            clock=clock,
-            max_history=max_history,
-            history_ttl=history_ttl,
-        )
+        worker = _SqliteWorker(own, clock=clock, lease_ttl=lease_ttl, history_ttl=history_ttl)
+        super().__init__(SqliteConnection(Path(path), lock_timeout), worker, max_history=max_history)
 
 
 class _SqliteWorker(SqlWorker):
     """Looks for changes whenever the file has changed, and removes erased values from the log beside it."""
 
-    def __init__(self, database: SqliteConnection, waiters: WaiterRegistry, **options: Any) -> None:
-        super().__init__(database, waiters, **options)
+    def __init__(self, database: SqliteConnection, **options: Any) -> None:
+        super().__init__(database, **options)
         self._file = database
         self._seen: tuple[str, object, int] | None = None
         self._has_erased = False
@@ -91,7 +83,7 @@ class _SqliteWorker(SqlWorker):
             seen = (self.name, connection, connection.execute("PRAGMA data_version").fetchone()[0])
             if seen != self._seen:
                 self._deliver_resolutions(session)
-                self._waiters.notify_all()
+                self.waiters.notify_all()
                 self._seen = seen
         if self._has_erased:
             self._has_erased = not self._file.truncate_log(_LOG_TIMEOUT)
