@@ -250,10 +250,6 @@ class ActiveCall:
         """Return how often the user consented to *url*."""
         return self.history.visits.get(url, 0)
 
-    async def ask(self, handler: NormalizedHandler, request: Request) -> Answer:
-        """Ask *handler* as a part of this call: see `ask_within`."""
-        return await ask_within([self], handler, request)
-
     def record(self, request: Request, answer: Answer) -> None:
         """Note what the user answered."""
         if answer.action == "decline":

@@ -178,7 +178,7 @@ class ElicitationDispatcher:
                 self.completions.forget(request.elicitation_id)
             request = self._with_completion(request)
             with answering_from(None if stored is None else stored(request)):
-                return await call.ask(self._handler, request)
+                return await ask_within([call], self._handler, request)
 
         return NormalizedHandler(ask, admission=self.admission, notifier=self.notifier)
 

@@ -27,7 +27,7 @@ import trio.lowlevel
 from trio.testing import MockClock
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
-from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts, ask_within
 from mcp_elicit_client.core.secrets import in_answer
 from mcp_elicit_client.core.secrets.rules import load_rules
 from mcp_elicit_client.dispatch import Dispatcher
@@ -162,9 +162,8 @@ async def boundary(handler: Any, params: Any = TEXT) -> Answer:
 async def asked_in_a_call(*, questions: int = 25, times: int = 1, answer: Answer = YES) -> Answer:
     call = ActiveCall(None, None, CallTimeouts(None, None), questions)
     for number in range(times):
-        last = await call.ask(
-            answering(answer), request(form_params({"properties": {}}, str(number * (answer == YES))))
-        )
+        params = form_params({"properties": {}}, str(number * (answer == YES)))
+        last = await ask_within([call], answering(answer), request(params))
     return last
 
 
