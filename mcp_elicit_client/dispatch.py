@@ -33,7 +33,7 @@ from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_st
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
-from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions, check_inner_options
+from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, MODES, RequestOptions, check_inner_options
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Mode, Policy, Request
 
@@ -87,8 +87,6 @@ class _OuterPolicy(NamedTuple):
     refuse: Callable[[], Answer | None] | None
 
 
-_BOTH_MODES: frozenset[Mode] = frozenset({"form", "url"})
-
 _state: ContextVar[_RequestState | None] = ContextVar("request_state", default=None)
 """The state of the current request; None outside of every handler."""
 
@@ -121,7 +119,7 @@ class NormalizedHandler:
         held_options: RequestOptions | None = None,
         admission: Admission | None = None,
         notifier: Notifier | None = None,
-        modes: Callable[[], frozenset[Mode]] = lambda: _BOTH_MODES,
+        modes: Callable[[], frozenset[Mode]] = lambda: MODES,
     ) -> None:
         self._ask: Ask = ask
         self._modes = modes

@@ -11,7 +11,8 @@ from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.typing import Mode
 
-_MODES: frozenset[Mode] = frozenset({"form", "url"})
+MODES: frozenset[Mode] = frozenset({"form", "url"})
+"""Both modes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class RequestOptions:
         if self.modes is not None:
             check_texts("modes", self.modes)
             object.__setattr__(self, "modes", frozenset(self.modes))
-            if not _MODES.issuperset(self.modes):
+            if not MODES.issuperset(self.modes):
                 raise ValueError(f'`modes` must be a collection of "form" and "url", not {self.modes!r}.')
 
 

@@ -16,6 +16,7 @@ import anyio
 from mcp_elicit_client.calls.methods import ProgressCallback
 from mcp_elicit_client.core.request import MAX_USER, PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.request_options import MODES
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip, uses_multi_round_trip
 from mcp_elicit_client.typing import Mode
 
@@ -185,8 +186,7 @@ def _declared_modes(session: Any) -> frozenset[Mode]:
     elicitation = getattr(capabilities, "elicitation", None)
     if elicitation is None:
         return frozenset()
-    every: tuple[Mode, ...] = ("form", "url")
-    declared = frozenset(mode for mode in every if getattr(elicitation, mode, None) is not None)
+    declared = frozenset(mode for mode in MODES if getattr(elicitation, mode, None) is not None)
     return declared or frozenset({"form"})
 
 
