@@ -61,9 +61,10 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
     if isinstance(error, PydanticSerializationError):
         raise TypeError("The arguments or `meta` of the call contain a value that JSON does not allow.") from error
     if isinstance(error, ValidationError):
-        if _is_of_task(error):
+        returned = _result_types(error)
+        if TASK_RESULT in returned:  # no extension reads it
             raise TaskError("undeclared") from error
-        if _returns_rounds(error) and not uses_multi_round_trip(session):
+        if "input_required" in returned and not uses_multi_round_trip(session):
             raise CallError(_ROUNDS_REQUIRED) from error
         is_prepared = hasattr(session, "disconnected")
         raise CallError(_INVALID_RESULT if is_prepared else _INVALID_RESULT + _OTHER_SESSION) from error
@@ -73,21 +74,11 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
         raise HandshakeRequiredError from error
     if _failed_to_return_rounds(error, session):
         raise CallError(_ROUNDS_REQUIRED) from error
-    if is_capability_required(error):
-        raise read_capability_error(error) from error
-
-
-def _is_of_task(error: ValidationError) -> bool:
-    """Return True if a result is invalid because it is a task, and no extension reads it."""
-    return TASK_RESULT in _result_types(error)
-
-
-def _returns_rounds(error: ValidationError) -> bool:
-    """Return True if a result is invalid because it requires input, which the protocol version does not have."""
-    return "input_required" in _result_types(error)
+    raise_if_capability_is_required(error)
 
 
 def _result_types(error: ValidationError) -> list[object]:
+    """Return each ``resultType`` in a result that is not valid."""
     inputs = (each["input"] for each in error.errors(include_url=False, include_context=False))
     return [each.get("resultType") for each in inputs if isinstance(each, Mapping)]
 
@@ -123,17 +114,21 @@ def _lacks_back_channel(error: Exception, session: object) -> bool:
     )
 
 
-def is_capability_required(error: Exception) -> bool:
-    """Return True if the server requires a capability that is not declared."""
-    return error_code(error) == _MISSING_CAPABILITY
+def raise_if_capability_is_required(error: Exception) -> None:
+    """
+    Raise the error for ``-32021`` of the SDK.
 
-
-def read_capability_error(error: Exception) -> CapabilityRequiredError:
-    """Read the error ``-32021`` of the SDK."""
+    Raises:
+        CapabilityRequiredError: If the server requires a capability that is
+            not declared.
+    """
+    if error_code(error) != _MISSING_CAPABILITY:
+        return
     data = getattr(getattr(error, "error", None), "data", None)
     required = data.get("requiredCapabilities") if isinstance(data, dict) else None
     known = ("elicitation", "extensions", "roots", "sampling")
-    return CapabilityRequiredError(tuple(each for each in known if isinstance(required, dict) and each in required))
+    names = tuple(each for each in known if isinstance(required, dict) and each in required)
+    raise CapabilityRequiredError(names) from error
 
 
 def needs_tool_list(error: Exception) -> bool:

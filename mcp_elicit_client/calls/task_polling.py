@@ -14,12 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import is_closed
-from mcp_elicit_client.calls.server_errors import (
-    INVALID_PARAMS,
-    error_code,
-    is_capability_required,
-    read_capability_error,
-)
+from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code, raise_if_capability_is_required
 from mcp_elicit_client.calls.task_wire import TaskRequests, TaskState, TaskStatus
 from mcp_elicit_client.exceptions import TaskError
 
@@ -172,8 +167,7 @@ class TaskPoller:
         """
         if error_code(error) == INVALID_PARAMS:
             raise TaskError("expired", task_id=self.state.id) from error
-        if is_capability_required(error):
-            raise read_capability_error(error) from error
+        raise_if_capability_is_required(error)
         now = anyio.current_time()
         if self._failing_since is None:
             self._failing_since = now
