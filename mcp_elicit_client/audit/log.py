@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import time
@@ -95,7 +96,6 @@ class AuditLog:
         self._on_failure = on_failure
         self._clock = clock
         self._telemetry = Telemetry() if telemetry is True else telemetry or None
-        self._encoder_or_none: EventEncoder | None = None
         self._lost = 0
         self._is_failing = False
         try:
@@ -161,12 +161,9 @@ class AuditLog:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {str(self._writer.path)!r}>"
 
-    @property
+    @functools.cached_property
     def _encoder(self) -> EventEncoder:
-        if self._encoder_or_none is None:
-            keys = self._writer.keys
-            self._encoder_or_none = EventEncoder(keys=keys, host=self._host, include_messages=self._messages)
-        return self._encoder_or_none
+        return EventEncoder(keys=self._writer.keys, host=self._host, include_messages=self._messages)
 
     def _record(
         self, request: Request, outcome: Answer | BaseException, seconds: float, values: Mapping[str, Any]
