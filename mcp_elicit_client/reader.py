@@ -49,7 +49,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
-        self._reset()
+        self.reset()
 
     def submit(self, job: _Job) -> None:
         """Run *job* in the thread."""
@@ -65,11 +65,8 @@ class _Reader:
         with self._changed, contextlib.suppress(ValueError):
             self._waiting.remove(job)
 
-    def after_fork(self) -> None:
+    def reset(self) -> None:
         """Forget the thread, in the child of a fork: it belongs to the parent."""
-        self._reset()
-
-    def _reset(self) -> None:
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
         self._thread = None
@@ -97,7 +94,7 @@ class _Reader:
 
 _READER = _Reader()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_READER.after_fork)
+    os.register_at_fork(after_in_child=_READER.reset)
 
 
 async def read_in_thread(work: Callable[[], T], user_and_server: UserAndServer) -> T:

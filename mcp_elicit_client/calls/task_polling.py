@@ -171,7 +171,10 @@ class TaskPoller:
         now = anyio.current_time()
         if self._failing_since is None:
             self._failing_since = now
-        if cannot_repeat(self._call.session, error) or now > self._failing_since + MAX_OUTAGE:
+        is_lost = isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError)) or is_closed(
+            self._call.session
+        )
+        if is_lost or now > self._failing_since + MAX_OUTAGE:
             raise TaskError("interrupted", task_id=self.state.id) from error
 
     async def send(self, key: str, response: Mapping[str, Any]) -> None:
@@ -261,10 +264,3 @@ class TaskPoller:
                 await self.requests.cancel(_CANCEL_TIMEOUT)
             except Exception as error:  # noqa: BLE001 -- the server may be away
                 _logger.debug("a task of server %r could not be cancelled: %s", self._server, type(error).__name__)
-
-
-def cannot_repeat(session: Any, error: Exception) -> bool:
-    """Return True if *error* means that *session* cannot be used any more."""
-    if isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError)):
-        return True
-    return is_closed(session)

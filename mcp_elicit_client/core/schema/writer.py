@@ -75,7 +75,9 @@ def to_schema(form: Form, *, protocol_version: ProtocolVersion = _NEWEST) -> dic
             field: a list of texts, options of different types, or a pattern
             that is not Unicode; before 2025-11-25, also several options.
     """
-    _check_form(form, protocol_version)
+    failed = tuple(field.name for field in form.fields if not _is_expressible(field, protocol_version))
+    if failed:
+        raise SchemaNotExpressibleError(failed, protocol_version)
     return write_schema(form, protocol_version)
 
 
@@ -140,12 +142,6 @@ def _shared_schema(form: Form, protocol_version: ProtocolVersion) -> Mapping[str
     if protocol_version not in schemas:
         schemas[protocol_version] = to_schema(form, protocol_version=protocol_version)
     return schemas[protocol_version]
-
-
-def _check_form(form: Form, protocol_version: ProtocolVersion) -> None:
-    failed = tuple(field.name for field in form.fields if not _is_expressible(field, protocol_version))
-    if failed:
-        raise SchemaNotExpressibleError(failed, protocol_version)
 
 
 def _is_expressible(field: Field, protocol_version: ProtocolVersion) -> bool:
