@@ -24,6 +24,7 @@ from mcp_elicit_client.calls.suspending import (
     SuspendedCall,
     SuspendOptions,
     TaskSnapshot,
+    defer_into,
     expire_with_call,
     owner_of_call,
     suspended_call,
@@ -191,27 +192,22 @@ class TaskSuspender:
     async def _defer(self, fresh: Mapping[str, InputRequest], state: TaskState) -> dict[str, Deferral]:
         """Return the requests for the inbox.  What is answered at once goes into the snapshot."""
         deferred: dict[str, Deferral] = {}
+        pending: dict[str, Deferral] = {}
         self._call.begin_round()
         for key, request in fresh.items():
             if not request.is_elicitation:
                 self._respond(key, request, await ask_host(self._call, state.id, key, request))
                 continue
-            deferral: Deferral | None = None
-
-            def defer(asked: Any) -> Deferral:
-                nonlocal deferral
-                deferral = Deferral(asked)
-                return deferral
-
-            answer = await self._ask(key, state, defer)
+            answer = await self._ask(key, state, defer_into(deferred, key))
+            deferral = deferred.get(key)
             if answer.by == "timeout" and (deferral is None or deferral.shown is not None):
                 raise self._call.timeouts.expired("answer_timeout")  # not asked: another attempt may be faster
             if answer.by == "pending" and deferral is not None and deferral.shown is not None:
-                deferred[key] = deferral
+                pending[key] = deferral
             else:
                 self._respond(key, request, response_to_wire(self._elicitations.to_result(answer)))
         self._call.check_repeats()
-        return deferred
+        return pending
 
     def _respond(self, key: str, request: InputRequest, response: dict[str, Any]) -> None:
         self._snapshot.responses[key] = (request.digest, response)

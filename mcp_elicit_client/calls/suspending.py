@@ -312,12 +312,7 @@ class CallPauser:
 
     def defer(self, key: str) -> StoredAnswersFor:
         """Return what defers the request with *key*."""
-
-        def stored(request: Request) -> Deferral:
-            self._deferred[key] = deferral = Deferral(request)
-            return deferral
-
-        return stored
+        return defer_into(self._deferred, key)
 
     def pause(self, required: InputRequired, answers: Mapping[str, Answer]) -> PausedCall | None:
         """
@@ -427,6 +422,16 @@ class Deferral:
     async def answer(self, request: Request, /) -> Answer:
         self.shown = await settle_defaults_async(request)
         return _PENDING
+
+
+def defer_into(deferred: dict[str, Deferral], key: str) -> StoredAnswersFor:
+    """Return what defers the request with *key*, and adds it to *deferred*."""
+
+    def defer(request: Request) -> Deferral:
+        deferred[key] = deferral = Deferral(request)
+        return deferral
+
+    return defer
 
 
 def _to_wire(request: Any) -> Any:

@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 
 from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
-from mcp_elicit_client.calls.suspending import Deferral
+from mcp_elicit_client.calls.suspending import Deferral, defer_into
 from mcp_elicit_client.calls.url_elicitations import URL_ELICITATION_REQUIRED, UrlRequired
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import BatchPosition, UrlRequest
@@ -66,16 +66,12 @@ class PushedCall:
                 of the URLs.
             Exception: Otherwise, the error of the SDK for the client.
         """
-        deferrals: list[Deferral] = []
-
-        def defer(request: Request) -> Deferral:
-            deferrals.append(Deferral(request))
-            return deferrals[-1]
-
+        deferred: dict[str, Deferral] = {}
         for number, params in enumerate(required.elicitations, 1):
             position = BatchPosition(number=number, total=len(required.elicitations))
+            stored = defer_into(deferred, str(number))
             try:
-                answer = await ask(params, stored=defer, batch_position=position, respond_after="completion")
+                answer = await ask(params, stored=stored, batch_position=position, respond_after="completion")
             except RequestError as unsafe:
                 raise UrlElicitationIncompleteError(
                     f"The server requires a URL elicitation that is not allowed: {unsafe}. {REPORT}"
@@ -84,7 +80,7 @@ class PushedCall:
                 raise UrlElicitationIncompleteError(
                     "The server requires a URL elicitation that a policy of the gateway refused.", (answer,)
                 ) from required.error
-        shown = [each.shown for each in deferrals if isinstance(each.shown, UrlRequest)]
+        shown = [each.shown for each in deferred.values() if isinstance(each.shown, UrlRequest)]
         entries = [client_params(each, self._downstream.protocol_version) for each in shown]
         for request, entry in zip(shown, entries, strict=True):
             self._await_completion(request, entry)
