@@ -15,12 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import BooleanField, Field, Form, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import json_equal
-from mcp_elicit_client.core.validation.content import (
-    ValidationResult,
-    to_json_value,
-    validate_content,
-    validate_without_patterns,
-)
+from mcp_elicit_client.core.validation.content import to_json_value, validate_content, validate_without_patterns
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation.input_parsing import DEFAULT_CONTEXT, InputContext, parse_without_checks
 from mcp_elicit_client.typing import FormRequest, Request, Source
@@ -89,13 +84,11 @@ class FormState:
         content: The values by field name, as they would be sent.
         sources: The origin of each value.
         errors: All errors, in the order of the fields.
-        unchecked: The patterns that could not be checked.
     """
 
     content: dict[str, Any]
     sources: dict[str, Source]
     errors: tuple[FieldError, ...]
-    unchecked: tuple[Diagnostic, ...] = ()
 
 
 def read_field(
@@ -132,28 +125,25 @@ def read_field(
         value = _value(field, given, context)
     except AnswerError as error:
         return FieldState(errors=error.errors)
-    checked = _validate(Form(fields=(field,)), {field.name: value}, context, check_patterns=check_pattern)
+    form, content = Form(fields=(field,)), {field.name: value}
+    if check_pattern:
+        checked = validate_content(form, content, context.limits, context.user_and_server)
+    else:
+        checked = validate_without_patterns(form, content, context.limits)
     if not checked:
         return FieldState(errors=checked.errors)
     return FieldState(to_json_value(field, value), "user", unchecked=checked.unchecked)
 
 
-def read_form(
-    form: Form,
-    given: Mapping[str, FieldInput],
-    context: InputContext = DEFAULT_CONTEXT,
-    *,
-    check_patterns: bool = True,
-) -> FormState:
+def read_form(form: Form, given: Mapping[str, FieldInput], context: InputContext = DEFAULT_CONTEXT) -> FormState:
     """
-    Return the state of *form* after the user did *given*.
+    Return the state of *form* after the user did *given*.  Patterns are not checked.
 
     Args:
         form: The form.
         given: What the user did, by field name.  Fields that are missing are
             untouched.
         context: Facts about the user and the host.
-        check_patterns: Check patterns, as in `read_field`.
     """
     states = {
         each.name: read_field(each, given.get(each.name, Intent.UNTOUCHED), context, check_pattern=False)
@@ -164,8 +154,8 @@ def read_form(
     errors = tuple(error for state in states.values() for error in state.errors)
     if errors:
         return FormState(content=content, sources=sources, errors=errors)
-    checked = _validate(form, content, context, check_patterns=check_patterns)
-    return FormState(content=content, sources=sources, errors=checked.errors, unchecked=checked.unchecked)
+    checked = validate_without_patterns(form, content, context.limits)
+    return FormState(content=content, sources=sources, errors=checked.errors)
 
 
 def is_suggested(field: Field, value: Any) -> bool:
@@ -190,14 +180,6 @@ def sources_of(request: Request, content: Mapping[str, Any] | None) -> dict[str,
         name: "default" if name in fields and is_suggested(fields[name], value) else "user"
         for name, value in (content or {}).items()
     }
-
-
-def _validate(
-    form: Form, content: Mapping[str, Any], context: InputContext, *, check_patterns: bool
-) -> ValidationResult:
-    if check_patterns:
-        return validate_content(form, content, context.limits, context.user_and_server)
-    return validate_without_patterns(form, content, context.limits)
 
 
 def is_omitted(field: Field, given: FieldInput) -> bool:

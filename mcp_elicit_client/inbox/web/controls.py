@@ -180,7 +180,7 @@ def read_form_data(request: FormRequest, filled: FormData, *, locale: str | None
     zone = "".join(filled.get(ZONE_NAME, ())[:1])
     is_zone = len(zone) <= _MAX_ZONE and _ZONE.fullmatch(zone)
     context = InputContext.for_request(request, locale=locale, time_zone=zone if is_zone else None)
-    return read_form(request.form, given, context, check_patterns=False)
+    return read_form(request.form, given, context)
 
 
 def storable_values(request: Request, filled: FormData) -> dict[str, list[str]]:
