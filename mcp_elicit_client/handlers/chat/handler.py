@@ -118,6 +118,7 @@ class ChatHandler:
         self._default_user = check_user(default_user)
         self._fallback = None if fallback is None else normalize_handler(fallback)
         self._catalog = catalog
+        self._rendering = Rendering(platform.limits, catalog)
         self._sessions = Sessions(self._inbox, platform.limits, catalog, time_zone)
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._shown: dict[str, str] = {}
@@ -278,10 +279,6 @@ class ChatHandler:
             return await self._proceed(person, session, turn, is_below=True)
 
     # --- Steps
-
-    @property
-    def _rendering(self) -> Rendering:
-        return Rendering(self._limits, self._catalog)
 
     def _lock(self, entry_id: str) -> anyio.Lock:
         return self._locks.setdefault(entry_id, anyio.Lock())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import State
@@ -32,7 +32,7 @@ SELECTED_MARK = "✓ "
 _ELLIPSIS = "…"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Rendering:
     """
     Renders turns for one chat.
@@ -44,7 +44,6 @@ class Rendering:
 
     limits: ChatLimits
     catalog: MessageCatalog
-    _links: list[ChatButton] = field(default_factory=list)
 
     def message(self, turn: Turn, entry: Entry) -> list[ChatMessage]:
         """
@@ -54,13 +53,11 @@ class Rendering:
             turn: The turn.
             entry: The request, whose ID the buttons carry.
         """
-        self._links = []
         request = entry.read()
         prompt = " ".join(filter(None, (turn.prompt, self._hint(turn))))
         last = HostText(f"{server_name(request.server)}: {prompt}")
         parts = (*turn.parts, last) if prompt else turn.parts
-        paragraphs = self._unescaped(parts)
-        buttons = tuple(
+        buttons = [
             ChatButton(
                 self.label(each),
                 f"{entry.id}:{each.id}",
@@ -68,8 +65,10 @@ class Rendering:
                 opens_dialog=each.opens_dialog,
             )
             for each in turn.buttons
+        ]
+        return self.split(
+            title_line(request, self.catalog), self._unescaped(parts), (*self._link_buttons(parts), *buttons)
         )
-        return self.split(title_line(request, self.catalog), paragraphs, (*self._links, *buttons))
 
     def _hint(self, turn: Turn) -> str:
         """Return how to type the answer, if the chat has no dialogs."""
@@ -184,22 +183,18 @@ class Rendering:
                 yield "quote", f"{number}. {label}: {value}"
                 if note:
                     yield "text", f"({note})"
-            case Link():
-                yield "url", self._link(part)
+            case Link(target, has_consent):
+                before, domain, after = target.split_at_domain
+                yield "url", target.url if has_consent else f"{before}[{domain}]{after}"
 
-    def _link(self, link: Link) -> str:
-        """Return the text of *link*; after consent, there is also a button for it."""
-        target = link.target
-        if not link.has_consent:
-            before, domain, after = target.split_at_domain
-            return f"{before}[{domain}]{after}"
-        if self._takes_link(target.url):
-            text = self.catalog.text(messages.URL_CHOICES["open"], domain=target.registrable_domain)
-            self._links.append(ChatButton(cut(text, self.limits.max_label), url=target.url))
-        return target.url
-
-    def _takes_link(self, url: str) -> bool:
-        return url.startswith(("https://", "http://")) and len(url) <= self.limits.max_url
+    def _link_buttons(self, parts: Sequence[Part]) -> Iterator[ChatButton]:
+        """Yield a button for each URL that the user agreed to open, if the chat takes it."""
+        for part in parts:
+            if isinstance(part, Link) and part.has_consent:
+                url, domain = part.target.url, part.target.registrable_domain
+                if url.startswith(("https://", "http://")) and len(url) <= self.limits.max_url:
+                    text = self.catalog.text(messages.URL_CHOICES["open"], domain=domain)
+                    yield ChatButton(cut(text, self.limits.max_label), url=url)
 
     def label(self, button: Button) -> str:
         """Return the text on *button*: a label of the server in quotation marks, numbered if it has to be cut."""
