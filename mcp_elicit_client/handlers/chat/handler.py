@@ -213,9 +213,10 @@ class ChatHandler:
             if not session.conversation.is_offered(button):
                 return await self._refresh(person, session)
             if opens_dialogs and session.form is not None:
-                reaction = self._open_dialog(session, button)
-                if reaction is not None:
-                    return reaction
+                fields = session.form.dialog_fields(button)
+                if fields:
+                    context = self._sessions.context(session.request)
+                    return Reaction(dialog=make_dialog(session.form, fields, data, self._rendering, context))
             turn = await anyio.to_thread.run_sync(session.conversation.press, button)
             return await self._proceed(person, session, turn)
 
@@ -324,15 +325,6 @@ class ChatHandler:
         is_retry = not session.is_new and not session.is_shown
         reaction = await self._proceed(person, session, session.ask())
         return reaction if reaction.note or is_retry else Reaction(self._catalog.text(messages.OLD_BUTTON))
-
-    def _open_dialog(self, session: Session, button: str) -> Reaction | None:
-        form = session.form
-        fields = form.dialog_fields(button) if form is not None else ()
-        if form is None or not fields:
-            return None
-        dialog_id = f"{session.entry.id}:{button}"
-        context = self._sessions.context(form.request)
-        return Reaction(dialog=make_dialog(form, fields, dialog_id, self._rendering, context))
 
     async def _proceed(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> Reaction:
         if turn.answer is not None:
