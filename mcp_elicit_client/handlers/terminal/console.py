@@ -70,15 +70,13 @@ class Console(Protocol):
 class TerminalConsole(ABC):
     """The terminal of this process, as a `Console`."""
 
+    encoding: str
+    """The encoding of the terminal."""
+
     @property
     def width(self) -> int:
         """The number of columns."""
         return terminal_width()
-
-    @property
-    @abstractmethod
-    def encoding(self) -> str:
-        """The encoding of the terminal."""
 
     def write(self, text: str) -> None:
         """Show *text* and a line break."""

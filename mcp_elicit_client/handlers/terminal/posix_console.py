@@ -47,12 +47,8 @@ class PosixConsole(TerminalConsole):
     def __init__(self, reader: int, writer: int, encoding: str) -> None:
         self._reader = reader
         self._writer = writer
-        self._encoding = encoding
+        self.encoding: str = encoding
         self._mode = termios.tcgetattr(reader)
-
-    @property
-    def encoding(self) -> str:
-        return self._encoding
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self._set_mode(echo=not hidden)
@@ -70,7 +66,7 @@ class PosixConsole(TerminalConsole):
             raise
         if hidden:
             self._put("\n")
-        return typed.partition(b"\n")[0].decode(self._encoding, "replace")
+        return typed.partition(b"\n")[0].decode(self.encoding, "replace")
 
     def discard(self) -> bool:
         has_text = False
@@ -148,7 +144,7 @@ class PosixConsole(TerminalConsole):
         termios.tcsetattr(self._reader, termios.TCSANOW, mode)
 
     def _put(self, text: str) -> None:
-        data = text.encode(self._encoding, "backslashreplace")
+        data = text.encode(self.encoding, "backslashreplace")
         while data:
             # A host that reads the terminal with asyncio has made it non-blocking.
             select.select([], [self._writer], [])

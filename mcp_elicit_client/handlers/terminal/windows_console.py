@@ -73,10 +73,7 @@ class WindowsConsole(TerminalConsole):
     def __init__(self, keyboard: Keyboard, writer: TextIO) -> None:
         self._keyboard = keyboard
         self._writer = writer
-
-    @property
-    def encoding(self) -> str:
-        return self._writer.encoding or "utf-8"
+        self.encoding: str = writer.encoding or "utf-8"
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self.discard()
