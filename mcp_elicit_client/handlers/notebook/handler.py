@@ -128,12 +128,6 @@ class NotebookHandler:
         return answer
 
 
-class _Process:
-    """Whether the front end of this process has failed to show a widget."""
-
-    has_failed = False
-
-
 class _Showing:
     """One request while it is shown."""
 
@@ -160,11 +154,11 @@ class _Showing:
             answer = await self._ask_in_widget()
             if answer is not None or self._form == "widget":
                 return answer or Answer.cancel(by="unattended", reason="the notebook does not show the widget")
-            _Process.has_failed = True
+            self._kernel.has_failed = True
         return await self._ask_on_page()
 
     def _can_use_widgets(self) -> bool:
-        return self._kernel.delivers_widgets and not _Process.has_failed and not is_trio()
+        return self._kernel.delivers_widgets and not self._kernel.has_failed and not is_trio()
 
     async def _ask_on_page(self) -> Answer:
         origins = notebook_origins() if self._origin is None else (self._origin,)

@@ -36,11 +36,15 @@ class NotebookKernel:
 
     Args:
         shell: The shell of IPython.
+
+    Attributes:
+        has_failed: The front end has failed to show a widget.
     """
 
     def __init__(self, shell: Any) -> None:
         # In a context of its own: that of a task may belong to an earlier cell.
         self.parent: Mapping[str, Any] = Context().run(shell.get_parent)
+        self.has_failed: bool = False
         self._shell = shell
         self._lock = threading.Lock()
         self._interrupts: list[Waker] = []
