@@ -13,16 +13,7 @@ _FILES = frozenset({"FILE", "JSON"})
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """
-    An option of a command.
-
-    Attributes:
-        names: Its names.
-        help: Its help, in one line.
-        choices: The values that it takes; empty for any.
-        takes_value: True if a value follows.
-        takes_file: True if the value is a file.
-    """
+    """An option of a command, with its help in one line.  Without choices, it takes any value."""
 
     names: tuple[str, ...]
     help: str
@@ -33,16 +24,7 @@ class _Option:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """
-    A command.
-
-    Attributes:
-        words: The words that select it; empty for the program.
-        help: Its help, in one line.
-        options: Its options.
-        next_words: The commands below it, or the values of its argument.
-        takes_file: True if its argument is a file.
-    """
+    """A command.  `next_words` are the commands below it, or the values of its argument, with their help."""
 
     words: tuple[str, ...]
     help: str

@@ -214,13 +214,7 @@ def report_lines(
 
 
 class _Report:
-    """
-    The parts of the report.
-
-    Args:
-        width: The maximum length of a line.
-        catalog: The labels.
-    """
+    """The parts of the report."""
 
     def __init__(self, width: int, catalog: MessageCatalog) -> None:
         self._width = width

@@ -150,12 +150,7 @@ def _is_open(session: Any) -> bool:
 
 
 def _value(entered: Any) -> DialogValue:
-    """
-    Return what was entered in an input, as sent by the browser.
-
-    Raises:
-        ValueError: If the element does not send such a value.
-    """
+    """Return what was entered in an input, as sent by the browser."""
     match entered:
         case None | str():
             return entered or None

@@ -179,15 +179,7 @@ class _Webhook:
 
 
 class _WebhookExchange:
-    """
-    One request and its answer.
-
-    Args:
-        webhook: Where the request is sent, and how.
-        client: The HTTP client.
-        request: The request.
-        deadline: When the user's time ends, on the event loop's clock.
-    """
+    """One request and its answer.  The deadline is on the clock of the event loop."""
 
     def __init__(self, webhook: _Webhook, client: httpx.AsyncClient, request: Request, deadline: float) -> None:
         self._webhook = webhook
@@ -340,12 +332,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _check_url(url: str, *, allow_http: bool) -> None:
-    """
-    Check the URL of a webhook.  Errors do not quote it, because it may contain a secret.
-
-    Raises:
-        ValueError: If the URL is invalid or not safe.
-    """
+    """Check the URL of a webhook.  Errors do not quote it, because it may contain a secret."""
     parsed = _parse_url(url)
     if parsed is None:
         raise ValueError("The webhook's URL is invalid.")

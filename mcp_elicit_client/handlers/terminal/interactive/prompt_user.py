@@ -57,13 +57,7 @@ async def _ask_form(app: TerminalApp, request: FormRequest, drafts: Drafts) -> A
 
 
 class _OpenedUrl(NamedTuple):
-    """
-    The result of an attempt to open a URL.
-
-    Attributes:
-        opened: A program accepted the URL.  Otherwise the user has to open it.
-        notes: What happened, in sentences of the host.
-    """
+    """Whether a program accepted a URL, and what happened, in sentences of the host."""
 
     opened: bool
     notes: tuple[str, ...]
