@@ -25,6 +25,11 @@ _memory: Any = mcp.shared.memory
 _DISCONNECTED = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 
 
+def is_disconnect(error: BaseException) -> bool:
+    """Return True if *error*, or every error in it, says that the connection is closed."""
+    return all(isinstance(each, _DISCONNECTED) for each in leaf_errors(error))
+
+
 class MessageTap:
     """
     The connection between a client and a server.
@@ -72,7 +77,7 @@ class MessageTap:
             await server.run(*streams, server.create_initialization_options())
         except Exception as error:
             # Old releases of mcp 1.x raise what a closed stream raises in the groups of their tasks.
-            if not all(isinstance(each, _DISCONNECTED) for each in leaf_errors(error)):
+            if not is_disconnect(error):
                 raise
 
     async def _forward(self, source: Any, target: Any, change: Filter) -> None:

@@ -9,16 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
-import anyio
-
 from mcp_elicit_client._arguments import check_type
-from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.quoting import wrap
 from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
+from mcp_elicit_client.testing.message_tap import is_disconnect
 from mcp_elicit_client.testing.scenario_run import (
     SILENCE,
     FailedError,
@@ -161,7 +159,7 @@ async def _run_once(
                 outcome, reason = "inconclusive", f"The interface does not support this action: {error}"
                 next_step = "If it does, make the user hook perform it; otherwise, pass --allow-inconclusive."
     except Exception as error:  # noqa: BLE001 -- the SDK raises when a connection is closed
-        if outcome == "pass" and not _is_disconnect(error):
+        if outcome == "pass" and not is_disconnect(error):
             outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
             next_step = "Call run_scenario in a test to debug the callback."
     return ScenarioResult(
@@ -172,11 +170,6 @@ async def _run_once(
         delivery=delivery,
         deliveries={delivery: outcome},
     )
-
-
-def _is_disconnect(error: BaseException) -> bool:
-    disconnects = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
-    return all(isinstance(each, disconnects) for each in leaf_errors(error))
 
 
 # --- Reports
