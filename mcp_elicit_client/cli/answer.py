@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -42,8 +42,6 @@ from mcp_elicit_client.presentation.messages import CLOSED_BECAUSE, OUTCOMES
 
 _INVALID = 3
 
-_Give = Callable[[], Awaitable[object]]
-
 
 def run_answer(options: argparse.Namespace) -> int:
     """
@@ -54,165 +52,135 @@ def run_answer(options: argparse.Namespace) -> int:
             fails.
         UsageError: If the options do not fit the request.
     """
-    address = ServerAddress.from_options(options)
-    if options.continue_call:
-        return anyio.run(_continue, options, address)
-    return anyio.run(_answer, options, address)
+    return anyio.run(_run, options, ServerAddress.from_options(options))
 
 
-async def _answer(options: argparse.Namespace, address: ServerAddress | None) -> int:
-    catalog: MessageCatalog = options.catalog
+async def _run(options: argparse.Namespace, address: ServerAddress | None) -> int:
     async with open_store(options) as store:
+        command = _AnswerCommand(options, address, store, options.catalog)
         with _explained(options, store):
-            entry, call = await _find_request(store, options.id)
-            decision = await decide(options, entry.read())
-            if decision.problems:
-                return _report_invalid(entry, decision, catalog)
-            _review(entry, decision, catalog, is_dry=options.dry_run)
-            if options.dry_run:
-                server = entry.read().server.name
-                print_document({"status": "dry_run", "id": entry.id, "server": server, **decision.shown})
-                return 0
-            give = functools.partial(
-                store.inbox.answer,
-                store.user,
-                entry.id,
-                decision.action,
-                decision.content,
-                confirmed=decision.is_confirmed,
+            return await (command.continue_call() if options.continue_call else command.answer())
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerCommand:
+    options: argparse.Namespace
+    address: ServerAddress | None
+    store: OpenStore
+    catalog: MessageCatalog
+
+    async def answer(self) -> int:
+        """Give the answer.  If it is the last one of its call, connect before: it is not lost without a server."""
+        store = self.store
+        entry = await store.inbox.get(store.user, self.options.id)
+        if entry.state != "pending":
+            raise EntryClosedError(entry.state)
+        call = await self._find_call(entry.call or "")
+        decision = await decide(self.options, entry.read())
+        if decision.problems:
+            return _report_invalid(entry, decision, self.catalog)
+        _review(entry, decision, self.catalog, is_dry=self.options.dry_run)
+        if self.options.dry_run:
+            server = entry.read().server.name
+            print_document({"status": "dry_run", "id": entry.id, "server": server, **decision.shown})
+            return 0
+
+        async def give() -> None:
+            await store.inbox.answer(
+                store.user, entry.id, decision.action, decision.content, confirmed=decision.is_confirmed
             )
-            return await _give(options, address, store, call, entry, give)
 
+        if not await self._pending(call, besides=entry.id):
+            return await self._resume(call, give)
+        await give()
+        pending = await self._pending(call)
+        if not pending:  # another process gave the other answers meanwhile
+            return await self._resume(call)
+        return report_waiting({"call": call.call.id}, pending, store, self.catalog)
 
-async def _give(  # noqa: PLR0913, PLR0917 -- what is answered, and how the server is reached
-    options: argparse.Namespace,
-    address: ServerAddress | None,
-    store: OpenStore,
-    call: CallStatus,
-    entry: Entry,
-    give: _Give,
-) -> int:
-    """Give the answer.  If it is the last one of its call, connect before, so that it is not lost without a server."""
-    if not await _pending(store, call, besides=entry.id):
-        return await _resume(options, address, store, call, give)
-    await give()
-    pending = await _pending(store, call)
-    if not pending:  # another process gave the other answers meanwhile
-        return await _resume(options, address, store, call)
-    return report_waiting({"call": call.call.id}, pending, store, options.catalog)
-
-
-async def _continue(options: argparse.Namespace, address: ServerAddress | None) -> int:
-    async with open_store(options) as store:
-        with _explained(options, store):
-            try:
-                call_id = (await store.inbox.get(store.user, options.id)).call or ""
-            except EntryNotFoundError:
-                call_id = options.id
-            return await _resume(options, address, store, await _find_call(store, call_id))
-
-
-async def _find_request(store: OpenStore, entry_id: str) -> tuple[Entry, CallStatus]:
-    """Return a pending request and its call; raises `EntryClosedError`, or as `_find_call`."""
-    entry = await store.inbox.get(store.user, entry_id)
-    if entry.state != "pending":
-        raise EntryClosedError(entry.state)
-    return entry, await _find_call(store, entry.call or "")
-
-
-async def _find_call(store: OpenStore, call_id: str) -> CallStatus:
-    """Return the call of a request; raises `ResumeError` if it cannot be resumed."""
-    found = await calls_of(store.inbox).find(store.user, call_id)
-    if found is None:
-        raise ResumeError("unknown")
-    if not found.body or found.call.state != "suspended":
-        raise ResumeError(found.call.state if found.call.state != "suspended" else "expired")
-    return found
-
-
-async def _pending(store: OpenStore, call: CallStatus, besides: str = "") -> list[Entry]:
-    """Return the pending requests of *call*, in its latest state, except for *besides*."""
-    latest = await calls_of(store.inbox).find(store.user, call.call.id) or call
-    entries = [await store.inbox.get(store.user, each) for each in latest.call.request_ids if each != besides]
-    return [entry for entry in entries if entry.state == "pending"]
-
-
-async def _resume(
-    options: argparse.Namespace,
-    address: ServerAddress | None,
-    store: OpenStore,
-    call: CallStatus,
-    give: _Give | None = None,
-) -> int:
-    """Connect to the server, give the last answer, and continue the call."""
-    catalog: MessageCatalog = options.catalog
-    snapshot = read_snapshot(call.body)
-    settings = CallSettings.read(snapshot.reference, store)
-    server = _server(address, settings, snapshot.server, options)
-    pushed = PushedRequests()
-    caller = make_caller(snapshot.server, store.user, settings, pushed)
-    is_given = give is None
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
+    async def continue_call(self) -> int:
+        """Continue a call, whose ID or that of one of its requests is in the options."""
         try:
-            async with connect(server.target(errlog), caller) as connection:
-                _check_protocol(connection.protocol_version)
-                if give is not None:
-                    await give()
-                    is_given = True
-                result: Any = await caller.resume(
-                    call.call.id, connection.client, suspend_options(store, settings), answer_timeout=None
-                )
-        except (CommandError, EntryNotFoundError, EntryClosedError, InboxError):
-            raise
-        except ResumeError as error:
-            if error.code == "resuming" and is_given:
-                return _report_elsewhere(call, catalog)
-            raise
-        except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-            is_ours = isinstance(error, ElicitationError)
-            text = str(error) if is_ours else explain(error, catalog, errlog)
-            code = _failure(error).code if isinstance(error, ElicitationError) else "server"
-            hint = await _what_now(error, server, store, call, options)
-            raise CommandFailedError(f"{text} {hint}".rstrip(), code=code) from None
-    if pushed.requests:
-        return report_pushed(pushed.requests, catalog)
-    if isinstance(result, SuspendedCall) and not result.pending_ids:
-        return _report_elsewhere(call, catalog)
-    return await report_result(result, store, catalog, call.call.id)
+            call_id = (await self.store.inbox.get(self.store.user, self.options.id)).call or ""
+        except EntryNotFoundError:
+            call_id = self.options.id
+        return await self._resume(await self._find_call(call_id))
 
+    async def _find_call(self, call_id: str) -> CallStatus:
+        """Return the call of a request; raises `ResumeError` if it cannot be resumed."""
+        found = await calls_of(self.store.inbox).find(self.store.user, call_id)
+        if found is None:
+            raise ResumeError("unknown")
+        if not found.body or found.call.state != "suspended":
+            raise ResumeError(found.call.state if found.call.state != "suspended" else "expired")
+        return found
 
-def _check_protocol(version: str) -> None:
-    """Check that calls can be resumed, before the answer is given."""
-    if version < FIRST_MULTI_ROUND_TRIP_VERSION:
-        raise ResumeError("protocol")
+    async def _pending(self, call: CallStatus, besides: str = "") -> list[Entry]:
+        """Return the pending requests of *call*, in its latest state, except for *besides*."""
+        inbox, user = self.store.inbox, self.store.user
+        latest = await calls_of(inbox).find(user, call.call.id) or call
+        entries = [await inbox.get(user, each) for each in latest.call.request_ids if each != besides]
+        return [entry for entry in entries if entry.state == "pending"]
 
+    async def _resume(self, call: CallStatus, give: Callable[[], Awaitable[None]] | None = None) -> int:
+        """Connect to the server, give the last answer, and continue the call."""
+        snapshot = read_snapshot(call.body)
+        settings = CallSettings.read(snapshot.reference, self.store)
+        server = self._server(settings, snapshot.server)
+        pushed = PushedRequests()
+        caller = make_caller(snapshot.server, self.store.user, settings, pushed)
+        is_given = give is None
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
+            try:
+                async with connect(server.target(errlog), caller) as connection:
+                    if connection.protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
+                        raise ResumeError("protocol")  # noqa: TRY301 -- before the answer is given
+                    if give is not None:
+                        await give()
+                        is_given = True
+                    result: Any = await caller.resume(
+                        call.call.id, connection.client, suspend_options(self.store, settings), answer_timeout=None
+                    )
+            except (CommandError, EntryNotFoundError, EntryClosedError, InboxError):
+                raise
+            except ResumeError as error:
+                if error.code == "resuming" and is_given:
+                    return _report_elsewhere(call, self.catalog)
+                raise
+            except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
+                if isinstance(error, ElicitationError):
+                    text, code = str(error), _failure(error).code
+                else:
+                    text, code = explain(error, self.catalog, errlog), "server"
+                hint = await self._what_now(error, server, call)
+                raise CommandFailedError(f"{text} {hint}".rstrip(), code=code) from None
+        if pushed.requests:
+            return report_pushed(pushed.requests, self.catalog)
+        if isinstance(result, SuspendedCall) and not result.pending_ids:
+            return _report_elsewhere(call, self.catalog)
+        return await report_result(result, self.store, self.catalog, call.call.id)
 
-def _server(
-    given: ServerAddress | None, settings: CallSettings, name: str, options: argparse.Namespace
-) -> ServerAddress:
-    """Return the address that was given again, or the stored one."""
-    if given is None:
-        if settings.address is None:
-            raise UsageError(messages.SERVER_AGAIN)
-        return settings.address
-    if (options.name or given.name) != name:
-        raise UsageError(messages.OTHER_SERVER, name=name)
-    return given
+    def _server(self, settings: CallSettings, name: str) -> ServerAddress:
+        """Return the address that was given again, or the stored one."""
+        if self.address is None:
+            if settings.address is None:
+                raise UsageError(messages.SERVER_AGAIN)
+            return settings.address
+        if (self.options.name or self.address.name) != name:
+            raise UsageError(messages.OTHER_SERVER, name=name)
+        return self.address
 
-
-async def _what_now(
-    error: Exception, server: ServerAddress, store: OpenStore, call: CallStatus, options: argparse.Namespace
-) -> str:
-    """Return what the user can do after the server failed."""
-    catalog: MessageCatalog = options.catalog
-    if isinstance(error, RequestStateRejectedError):
-        return catalog.text(messages.STATE_WAS_LOST) if server.command else ""
-    latest = await calls_of(store.inbox).find(store.user, call.call.id)
-    if latest is None or latest.call.state != "suspended" or not latest.body:
-        return catalog.text(messages.CALL_LOST)
-    if await _pending(store, call):
-        return catalog.text(messages.STILL_PENDING)
-    return catalog.text(messages.CONTINUE_LATER, command=continue_command(call.call.id, store))
+    async def _what_now(self, error: Exception, server: ServerAddress, call: CallStatus) -> str:
+        """Return what the user can do after the server failed."""
+        text = self.catalog.text
+        if isinstance(error, RequestStateRejectedError):
+            return text(messages.STATE_WAS_LOST) if server.command else ""
+        latest = await calls_of(self.store.inbox).find(self.store.user, call.call.id)
+        if latest is None or latest.call.state != "suspended" or not latest.body:
+            return text(messages.CALL_LOST)
+        if await self._pending(call):
+            return text(messages.STILL_PENDING)
+        return text(messages.CONTINUE_LATER, command=continue_command(call.call.id, self.store))
 
 
 # --- What is printed
