@@ -10,6 +10,7 @@ own process, so that a callback keeps no state between scenarios.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -23,14 +24,14 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any, TextIO, TypeAlias
 
 import anyio
 
-from mcp_elicit_client.testing.callback_under_test import CallbackShape, CallbackUnderTest, LoadError, load_callback
+from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError, load_callback
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
 from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, ScenarioResult, run_scenario, worst_result
 from mcp_elicit_client.testing.scenario_run import SILENCE
@@ -210,8 +211,9 @@ def main(job: dict[str, Any]) -> int:
         return 2
     _write(events, {"versions": installed_versions(job["callback"])})
     scenarios = [SCENARIOS[name] for name in job["scenarios"]]
-    run = _run_in_processes if _CAN_FORK else _run_in_turn
-    for event in run(under_test, scenarios, (job["answer_timeout"], job["silence"])):
+    run = functools.partial(run_scenario, under_test, answer_timeout=job["answer_timeout"], silence=job["silence"])
+    run_all = _run_in_processes if _CAN_FORK else _run_in_turn
+    for event in run_all(run, scenarios):
         _write(events, event)
     return 0
 
@@ -227,18 +229,17 @@ def installed_versions(callback: str) -> dict[str, str]:
 
 
 _Event: TypeAlias = dict[str, Any]
-_Seconds: TypeAlias = tuple[float, float]
+_Run: TypeAlias = Callable[..., Awaitable[ScenarioResult]]
+"""`run_scenario` for the callback under test."""
 
 
-def _run_in_turn(under_test: CallbackUnderTest, scenarios: Sequence[Scenario], seconds: _Seconds) -> Iterator[_Event]:
+def _run_in_turn(run: _Run, scenarios: Sequence[Scenario]) -> Iterator[_Event]:
     for each in scenarios:
         yield {"started": each.name}
-        yield {"result": asdict(_run(under_test, each, seconds, DELIVERIES))}
+        yield {"result": asdict(anyio.run(run, each.name))}
 
 
-def _run_in_processes(
-    under_test: CallbackUnderTest, scenarios: Sequence[Scenario], seconds: _Seconds
-) -> Iterator[_Event]:
+def _run_in_processes(run: _Run, scenarios: Sequence[Scenario]) -> Iterator[_Event]:
     """
     Run *scenarios*, each in a separate process, as many at the same time as there are processors.
 
@@ -252,7 +253,7 @@ def _run_in_processes(
         while waiting and (waiting[0].silent or sum(not each.scenario.silent for each in running) < _AT_ONCE):
             scenario = waiting.pop(0)
             yield {"started": scenario.name}
-            running += [_Child(under_test, scenario, seconds, each) for each in _deliveries_at_once(scenario)]
+            running += [_Child(run, scenario, each) for each in _deliveries_at_once(scenario)]
         ended = [each for each in running if each.has_ended()]
         for child in ended:
             running.remove(child)
@@ -271,13 +272,7 @@ def _deliveries_at_once(scenario: Scenario) -> list[Sequence[Delivery]]:
 class _Child:
     """A process that runs one scenario, with each of *deliveries*."""
 
-    def __init__(
-        self,
-        under_test: CallbackUnderTest,
-        scenario: Scenario,
-        seconds: _Seconds,
-        deliveries: Sequence[Delivery],
-    ) -> None:
+    def __init__(self, run: _Run, scenario: Scenario, deliveries: Sequence[Delivery]) -> None:
         self.scenario = scenario
         self._has_crashed = False
         self._reader, writer = os.pipe()
@@ -288,7 +283,7 @@ class _Child:
         status = _CRASHED
         try:
             try:
-                result = _run(under_test, scenario, seconds, deliveries)
+                result = anyio.run(functools.partial(run, scenario.name, deliveries=deliveries))
             except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
                 reason = f"The callback ended the process with {_innermost(error)}."
                 result = ScenarioResult(scenario=scenario.name, outcome="fail", reason=reason)
@@ -309,19 +304,6 @@ class _Child:
         data = b"" if self._has_crashed else os.read(self._reader, _MAX_RESULT)
         os.close(self._reader)
         return ScenarioResult(**json.loads(data)) if data else _crashed(self.scenario.name)
-
-
-def _run(
-    under_test: CallbackUnderTest, scenario: Scenario, seconds: _Seconds, deliveries: Sequence[Delivery]
-) -> ScenarioResult:
-    answer_timeout, silence = seconds
-
-    async def run() -> ScenarioResult:
-        return await run_scenario(
-            under_test, scenario.name, answer_timeout=answer_timeout, silence=silence, deliveries=deliveries
-        )
-
-    return anyio.run(run)
 
 
 def _crashed(name: str) -> ScenarioResult:
