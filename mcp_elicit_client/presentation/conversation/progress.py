@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from mcp_elicit_client.presentation.conversation.options import OptionView
@@ -42,14 +42,7 @@ class FormProgress:
 
     def to_json(self) -> dict[str, Any]:
         """Return the progress as JSON data."""
-        return {
-            "turn": self.turn,
-            "step": self.step,
-            "at": self.at,
-            "is_editing": self.is_editing,
-            "remembers": self.remembers,
-            "view": {"page": self.view.page, "search": self.view.search, "selected": list(self.view.selected)},
-        }
+        return asdict(self)
 
     def restore(self, data: Mapping[str, Any], field_count: int) -> None:
         """
