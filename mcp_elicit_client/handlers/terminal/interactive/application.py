@@ -12,7 +12,7 @@ import os
 import sys
 import termios
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
@@ -32,7 +32,6 @@ from mcp_elicit_client.handlers.terminal.interactive.theme import (
     UNICODE,
     Symbols,
     Theme,
-    styles_of,
     symbols_of,
     theme_of,
 )
@@ -227,7 +226,7 @@ class TerminalApp:
         application: Application[Any] = _Application(
             layout=Layout(body),
             key_bindings=bindings_of(lambda: self.view, self._press),
-            style=Style.from_dict(styles_of(theme)),
+            style=Style.from_dict(asdict(theme)),
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT,
             full_screen=False,
             mouse_support=self.mouse,

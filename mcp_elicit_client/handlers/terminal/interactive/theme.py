@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +98,6 @@ def theme_of(environment: Mapping[str, str] = os.environ) -> Theme:
         return PLAIN
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT if background in _LIGHT_BACKGROUNDS else DARK
-
-
-def styles_of(theme: Theme) -> dict[str, str]:
-    """Return the styles of *theme* by name."""
-    return {each.name: getattr(theme, each.name) for each in fields(theme)}
 
 
 def symbols_of(encoding: str | None) -> Symbols:
