@@ -15,7 +15,7 @@ import platform
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -58,20 +58,10 @@ def exclusive_keyboard() -> Iterator[TextIO]:
 def waiting_threads(descriptor: int) -> Sequence[threading.Thread]:
     """Return the other threads of this process that wait for input from *descriptor*."""
     others = [each for each in threading.enumerate() if each is not threading.current_thread()]
-    if not others:
-        return ()
-    waits: Callable[[threading.Thread], bool]
     if _has_system_calls():
-
-        def waits(thread: threading.Thread) -> bool:
-            return _waits_in_system_call(thread, descriptor)
-    else:
-        frames = sys._current_frames()  # noqa: SLF001 -- documented
-
-        def waits(thread: threading.Thread) -> bool:
-            return _seems_to_wait(frames.get(thread.ident or 0))
-
-    return [each for each in others if waits(each)]
+        return [each for each in others if _waits_in_system_call(each, descriptor)]
+    frames = sys._current_frames()  # noqa: SLF001 -- documented
+    return [each for each in others if _seems_to_wait(frames.get(each.ident or 0))]
 
 
 @cache
