@@ -124,9 +124,4 @@ def _wake(threads: Sequence[threading.Thread]) -> None:
 @cache
 def _idle_pipe() -> int:
     """Return the end of a pipe that never has input.  Its other end stays open, so that no read ends."""
-    reader, writer = os.pipe()
-    _idle_writers.append(writer)
-    return reader
-
-
-_idle_writers: list[int] = []
+    return os.pipe()[0]
