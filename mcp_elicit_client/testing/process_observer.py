@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import logging
 import os
@@ -216,14 +217,10 @@ def _redirect(stack: contextlib.ExitStack, number: int, target: int) -> None:
     stack.callback(restore)
 
 
+@functools.cache
 def _install_audit_hook() -> None:
     # An audit hook cannot be removed, so it is installed once and does nothing without an observer.
-    if not _installed:
-        _installed.append(True)
-        sys.addaudithook(_on_audit_event)
-
-
-_installed: list[bool] = []
+    sys.addaudithook(_on_audit_event)
 
 
 def _on_audit_event(name: str, arguments: tuple[Any, ...]) -> None:

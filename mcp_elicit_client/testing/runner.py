@@ -31,6 +31,7 @@ from typing import Any, TextIO, TypeAlias
 
 import anyio
 
+from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError, load_callback
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
 from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, ScenarioResult, run_scenario, worst_result
@@ -285,7 +286,7 @@ class _Child:
             try:
                 result = anyio.run(functools.partial(run, scenario.name, deliveries=deliveries))
             except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
-                reason = f"The callback ended the process with {_innermost(error)}."
+                reason = f"The callback ended the process with {type(next(leaf_errors(error))).__name__}."
                 result = ScenarioResult(scenario=scenario.name, outcome="fail", reason=reason)
             os.write(writer, json.dumps(asdict(result)).encode())
             status = 0
@@ -308,11 +309,6 @@ class _Child:
 
 def _crashed(name: str) -> ScenarioResult:
     return ScenarioResult(scenario=name, outcome="fail", reason="The process crashed.")
-
-
-def _innermost(error: BaseException) -> str:
-    several = getattr(error, "exceptions", None)
-    return _innermost(several[0]) if several else type(error).__name__
 
 
 def _write(events: TextIO, event: dict[str, Any]) -> None:
