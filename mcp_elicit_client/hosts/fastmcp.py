@@ -168,15 +168,11 @@ def _client_class() -> Any:
             meta: dict[str, Any] | None = None,
         ) -> Any:
             # Some versions detect in this method that the session has ended.
-            monitored = getattr(self, "_await_with_session_monitoring", _unmonitored)
+            monitored = getattr(self, "_await_with_session_monitoring", None)
             seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
             call = self.caller.call_tool(
                 self, name, arguments, user=self.user, timeout=seconds, meta=meta, progress_callback=progress_handler
             )
-            return await monitored(call)
+            return await (call if monitored is None else monitored(call))
 
     return CallingClient
-
-
-async def _unmonitored(call: Awaitable[Any]) -> Any:
-    return await call
