@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import logging
 import os
@@ -157,10 +156,8 @@ class StdoutProxy:
                 self._write(self._take(everything=True))
             elif not self._scheduled and application.loop is not None:
                 self._scheduled = True
-                application.loop.call_soon_threadsafe(self._later, application.loop)
-
-    def _later(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.call_later(_COLLECT, self._flush)
+                loop = application.loop
+                loop.call_soon_threadsafe(loop.call_later, _COLLECT, self._flush)
 
     def _flush(self) -> None:
         with self._lock:
