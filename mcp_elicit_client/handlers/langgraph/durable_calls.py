@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import NoneType
 from typing import Any
 
@@ -56,7 +56,8 @@ class _DurableClient:
         from langgraph.func import task
 
         server = getattr(getattr(self._session, "server_info", None), "name", None)
-        digest = _digest([self._server, server], name, arguments, options.get("request_state"))
+        asked = json.dumps([[self._server, server], name, arguments, options.get("request_state")], default=str)
+        digest = hashlib.sha256(asked.encode()).hexdigest()
 
         async def tool_call() -> dict[str, Any]:
             result = await self._session.call_tool(name, arguments, **options)
@@ -73,7 +74,3 @@ class _DurableClient:
                 "The node makes another call than before it was interrupted. Make the same calls each time."
             )
         return getattr(mcp.types, stored["kind"]).model_validate(stored["wire"])
-
-
-def _digest(server: Sequence[str | None], name: str, arguments: Mapping[str, Any] | None, state: str | None) -> str:
-    return hashlib.sha256(json.dumps([server, name, arguments, state], default=str).encode()).hexdigest()
