@@ -39,6 +39,9 @@ class UrlConversation:
         time_zone: The user's time zone.
         effects: What the platform can do with a URL.
         style: How the conversation is held.
+
+    Attributes:
+        turn: The number of the present turn.
     """
 
     def __init__(
@@ -63,17 +66,12 @@ class UrlConversation:
         self._is_warned = not request.previous_visits and must_confirm(request_warnings(request, catalog))
         self._unconfirmed: _Opening | None = None
         self._chosen: _Opening = "show"
-        self._turn = style.first_turn
+        self.turn: int = style.first_turn
 
     @property
     def draft(self) -> dict[str, FieldInput]:
         """Always empty: nothing is entered."""
         return {}
-
-    @property
-    def turn(self) -> int:
-        """The number of the present turn."""
-        return self._turn
 
     @property
     def is_waiting(self) -> bool:
@@ -91,7 +89,7 @@ class UrlConversation:
     def save(self) -> dict[str, Any]:
         """Return the state of the conversation as JSON data."""
         return {
-            "turn": self._turn,
+            "turn": self.turn,
             "step": self._prompt.step,
             "unconfirmed": self._unconfirmed,
             "is_warned": self._is_warned,
@@ -110,7 +108,7 @@ class UrlConversation:
         unconfirmed = state["unconfirmed"]
         if unconfirmed not in (None, *get_args(_Opening)) or state["step"] not in ("consent", "waiting"):
             raise ValueError("the state belongs to another request")
-        self._turn, self._unconfirmed, self._is_warned = int(state["turn"]), unconfirmed, bool(state["is_warned"])
+        self.turn, self._unconfirmed, self._is_warned = int(state["turn"]), unconfirmed, bool(state["is_warned"])
         if state["step"] == "waiting":
             self._prompt = completion_prompt(self.request, can_open=self._can_open)
 
@@ -224,7 +222,7 @@ class UrlConversation:
             yield HostText(text(done, domain=self._make.domain))
 
     def _make_turn(self, *parts: Part) -> Turn:
-        self._turn += 1
+        self.turn += 1
         default = self._prompt.default if self._unconfirmed is None else None
         words = " / ".join(each.word for each in self._choices())
         hint = "".join(f" [{each.word}]" for each in self._choices() if each.id == default)
@@ -248,4 +246,4 @@ class UrlConversation:
         return self._make.make("confirm", "back", *refusals(self.request))
 
     def _buttons(self) -> tuple[Button, ...]:
-        return tuple(Button(f"{self._turn}:{each.id}", each.label) for each in self._choices())
+        return tuple(Button(f"{self.turn}:{each.id}", each.label) for each in self._choices())
