@@ -35,6 +35,9 @@ class FormAnswers:
         catalog: The texts.
         context: The user's locale and time zone.
         before: What the user had entered when the request was shown before.
+
+    Attributes:
+        inputs: What the user entered now, by field name.
     """
 
     def __init__(
@@ -45,13 +48,13 @@ class FormAnswers:
         self._context = context
         self._before = before
         self._is_request_warned = must_confirm(request_warnings(request, catalog))
-        self._inputs: dict[str, FieldInput] = {}
+        self.inputs: dict[str, FieldInput] = {}
         self._states: dict[str, FieldState] = {}
 
     @property
     def draft(self) -> dict[str, FieldInput]:
         """What the user entered or cleared, now or before."""
-        now = {name: given for name, given in self._inputs.items() if given is not Intent.UNTOUCHED}
+        now = {name: given for name, given in self.inputs.items() if given is not Intent.UNTOUCHED}
         return {**self._before, **now}
 
     @property
@@ -64,16 +67,11 @@ class FormAnswers:
         """The origin of each value."""
         return {name: state.source for name, state in self._in_order() if state.source is not None}
 
-    @property
-    def inputs(self) -> Mapping[str, FieldInput]:
-        """What the user entered now, by field name."""
-        return self._inputs
-
     def set(self, field: Field, given: FieldInput) -> FieldState:
         """Use *given* for *field*, unless there are errors in the state that this returns."""
         state = read_field(field, given, self._context)
         if not state.errors:
-            self._inputs[field.name], self._states[field.name] = given, state
+            self.inputs[field.name], self._states[field.name] = given, state
         return state
 
     def restore(self, inputs: Mapping[str, FieldInput]) -> None:
@@ -81,7 +79,7 @@ class FormAnswers:
         for field in self._form.fields:
             if field.name in inputs:
                 given = inputs[field.name]
-                self._inputs[field.name] = given
+                self.inputs[field.name] = given
                 self._states[field.name] = read_field(field, given, self._context, check_pattern=False)
 
     def value(self, field: Field) -> Any:
@@ -90,7 +88,7 @@ class FormAnswers:
 
     def present(self, field: Field) -> Present | None:
         """Return where the present value of *field*, which an empty reply keeps, comes from; None if it has none."""
-        if field.name in self._inputs:
+        if field.name in self.inputs:
             return "answered"
         if field.name in self._before and not self._restored(field).errors:
             return "restored"
@@ -100,7 +98,7 @@ class FormAnswers:
         """Return what an empty reply means: the present value of *field*."""
         match self.present(field):
             case "answered":
-                return self._inputs[field.name]
+                return self.inputs[field.name]
             case "restored":
                 return self._before[field.name]
             case _:
