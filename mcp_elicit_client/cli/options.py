@@ -61,11 +61,19 @@ class _Parser(argparse.ArgumentParser):
         counts = {"count": options.pop("count")} if "count" in options else {}
         return self.add_argument(*names, help=_escape(self.catalog.text(help, **counts)), **options)
 
-    def add_commands(self, dest: str, *, required: bool) -> Any:
+    def begin_commands(self, dest: str, *, required: bool) -> None:
         """Begin the commands of this one."""
         make: Any = partial(_Parser, catalog=self.catalog)
         title = self.catalog.text(messages.COMMANDS)
-        return self.add_subparsers(title=title, metavar="COMMAND", dest=dest, required=required, parser_class=make)
+        self._commands: Any = self.add_subparsers(
+            title=title, metavar="COMMAND", dest=dest, required=required, parser_class=make
+        )
+
+    def add_command(self, name: str, run: Run | None, summary: Message, **options: Any) -> _Parser:
+        """Add a command; *run* is None if it has commands of its own."""
+        parser: _Parser = self._commands.add_parser(name, help=_escape(self.catalog.text(summary)), **options)
+        parser.set_defaults(run=run)
+        return parser
 
 
 def _escape(text: str) -> str:
@@ -84,12 +92,10 @@ def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
     parser.add("--version", action=_ShowVersion, nargs=0, help=messages.VERSION)
     parser.add("--language", metavar="LANGUAGE", type=_language, help=messages.LANGUAGE)
     parser.set_defaults(run=lambda _options: _print_help(parser))
-    commands = parser.add_commands("command", required=False)
+    parser.begin_commands("command", required=False)
     for add in (_add_demo, _add_call, _add_requests, _add_answer, _add_show, _add_lint, _add_audit, _add_check):
-        add(commands, catalog)
-    completion = _add_command(
-        commands,
-        catalog,
+        add(parser)
+    completion = parser.add_command(
         "completion",
         partial(run_completion, parser),
         messages.COMPLETION,
@@ -136,32 +142,22 @@ def _exit_status(
     return "\n".join((catalog.text(messages.EXIT_STATUS), *lines))
 
 
-def _add_command(
-    commands: Any, catalog: MessageCatalog, name: str, run: Run, summary: Message, **options: Any
-) -> _Parser:
-    parser: _Parser = commands.add_parser(name, help=_escape(catalog.text(summary)), **options)
-    parser.set_defaults(run=run)
-    return parser
-
-
-def _add_demo(commands: Any, catalog: MessageCatalog) -> None:
-    parser = _add_command(commands, catalog, "demo", run_demo_command, messages.DEMO)
+def _add_demo(program: _Parser) -> None:
+    parser = program.add_command("demo", run_demo_command, messages.DEMO)
     parser.add("--auto", action="store_true", help=messages.AUTO)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     _add_browser(parser)
 
 
-def _add_call(commands: Any, catalog: MessageCatalog) -> None:
-    parser = _add_command(
-        commands,
-        catalog,
+def _add_call(program: _Parser) -> None:
+    parser = program.add_command(
         "call",
         run_call,
         messages.CALL,
         usage="mcp-elicit call [TOOL] [--args JSON] [--name NAME] [--json] (--url URL | -- COMMAND [ARG ...])",
-        description=wrap(catalog.text(messages.CALL_DESCRIPTION)),
+        description=wrap(program.catalog.text(messages.CALL_DESCRIPTION)),
         epilog=_exit_status(
-            catalog,
+            program.catalog,
             messages.CALL_SUCCEEDED,
             messages.CALL_FAILED,
             messages.USAGE_ERROR,
@@ -195,16 +191,16 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
     _add_limits(parser)
 
 
-def _add_requests(commands: Any, catalog: MessageCatalog) -> None:
-    epilog = _exit_status(catalog, messages.LISTED, messages.STORE_FAILED, messages.USAGE_ERROR)
-    parser = _add_command(commands, catalog, "requests", run_requests, messages.LIST_REQUESTS, epilog=epilog)
+def _add_requests(program: _Parser) -> None:
+    epilog = _exit_status(program.catalog, messages.LISTED, messages.STORE_FAILED, messages.USAGE_ERROR)
+    parser = program.add_command("requests", run_requests, messages.LIST_REQUESTS, epilog=epilog)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     _add_store(parser)
 
 
-def _add_answer(commands: Any, catalog: MessageCatalog) -> None:
+def _add_answer(program: _Parser) -> None:
     epilog = _exit_status(
-        catalog,
+        program.catalog,
         messages.ANSWERED,
         messages.ANSWER_FAILED,
         messages.USAGE_ERROR,
@@ -212,14 +208,12 @@ def _add_answer(commands: Any, catalog: MessageCatalog) -> None:
         (SUSPENDED, messages.SUSPENDED),
         (NOT_SUSPENDABLE, messages.PUSHED),
     )
-    parser = _add_command(
-        commands,
-        catalog,
+    parser = program.add_command(
         "answer",
         run_answer,
         messages.ANSWER_REQUEST,
         usage="mcp-elicit answer ID [FIELD=VALUE ...] [options] [-- COMMAND [ARG ...]]",
-        description=wrap(catalog.text(messages.ANSWER_DESCRIPTION)),
+        description=wrap(program.catalog.text(messages.ANSWER_DESCRIPTION)),
         epilog=epilog,
     )
     parser.set_defaults(prints_document=True)
@@ -249,20 +243,20 @@ def _add_values_of_environment(parser: _Parser) -> None:
     parser.add("--header", metavar="NAME=VARIABLE", action="append", default=[], help=messages.HEADER)
 
 
-def _add_show(commands: Any, catalog: MessageCatalog) -> None:
-    epilog = _exit_status(catalog, messages.SHOW_SUCCEEDED, messages.SHOW_FAILED, messages.USAGE_ERROR)
-    parser = _add_command(commands, catalog, "show", run_show, messages.SHOW, epilog=epilog)
+def _add_show(program: _Parser) -> None:
+    epilog = _exit_status(program.catalog, messages.SHOW_SUCCEEDED, messages.SHOW_FAILED, messages.USAGE_ERROR)
+    parser = program.add_command("show", run_show, messages.SHOW, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
-    name = catalog.text(messages.FILE_SERVER)
+    name = program.catalog.text(messages.FILE_SERVER)
     parser.add("--name", metavar="NAME", type=_server_name, default=name, help=messages.NAME)
     parser.add("--json", action="store_true", help=messages.DETAILED_JSON)
     _add_handler(parser)
     _add_limits(parser)
 
 
-def _add_lint(commands: Any, catalog: MessageCatalog) -> None:
-    epilog = _exit_status(catalog, messages.LINT_SUCCEEDED, messages.LINT_FAILED, messages.USAGE_ERROR)
-    parser = _add_command(commands, catalog, "lint", run_lint, messages.LINT, epilog=epilog)
+def _add_lint(program: _Parser) -> None:
+    epilog = _exit_status(program.catalog, messages.LINT_SUCCEEDED, messages.LINT_FAILED, messages.USAGE_ERROR)
+    parser = program.add_command("lint", run_lint, messages.LINT, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     parser.add("--protocol-version", choices=PROTOCOL_VERSIONS, help=messages.PROTOCOL_VERSION)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
@@ -270,27 +264,27 @@ def _add_lint(commands: Any, catalog: MessageCatalog) -> None:
     _add_limits(parser)
 
 
-def _add_audit(commands: Any, catalog: MessageCatalog) -> None:
-    audit: _Parser = commands.add_parser("audit", help=_escape(catalog.text(messages.AUDIT)))
-    subcommands = audit.add_commands("subcommand", required=True)
+def _add_audit(program: _Parser) -> None:
+    audit = program.add_command("audit", None, messages.AUDIT)
+    audit.begin_commands("subcommand", required=True)
 
-    parser = _add_log_command(subcommands, catalog, "verify", run_verify, messages.AUDIT_VERIFY)
+    parser = _add_log_command(audit, "verify", run_verify, messages.AUDIT_VERIFY)
     parser.add("--key", metavar="FILE", help=messages.KEY)
     parser.add("--checkpoint", metavar="SEQ:MAC", help=messages.CHECKPOINT_OPTION)
 
-    parser = _add_log_command(subcommands, catalog, "tail", run_tail, messages.AUDIT_TAIL)
+    parser = _add_log_command(audit, "tail", run_tail, messages.AUDIT_TAIL)
     parser.add("-n", metavar="N", type=_count, default=_TAIL_LINES, help=messages.EVENT_COUNT, count=_TAIL_LINES)
     parser.add("--follow", action="store_true", help=messages.FOLLOW)
     _add_user(parser)
 
-    _add_user(_add_log_command(subcommands, catalog, "stats", run_stats, messages.AUDIT_STATS))
+    _add_user(_add_log_command(audit, "stats", run_stats, messages.AUDIT_STATS))
 
 
-def _add_log_command(commands: Any, catalog: MessageCatalog, name: str, run: Run, summary: Message) -> _Parser:
-    text = catalog.text(summary)
-    description = f"{text[0].upper()}{text[1:]}. {catalog.text(messages.ROTATED_FILES)}"
-    epilog = _exit_status(catalog, messages.AUDIT_SUCCEEDED, messages.AUDIT_FAILED, messages.AUDIT_USAGE_ERROR)
-    parser = _add_command(commands, catalog, name, run, summary, description=description, epilog=epilog)
+def _add_log_command(audit: _Parser, name: str, run: Run, summary: Message) -> _Parser:
+    text = audit.catalog.text(summary)
+    description = f"{text[0].upper()}{text[1:]}. {audit.catalog.text(messages.ROTATED_FILES)}"
+    epilog = _exit_status(audit.catalog, messages.AUDIT_SUCCEEDED, messages.AUDIT_FAILED, messages.AUDIT_USAGE_ERROR)
+    parser = audit.add_command(name, run, summary, description=description, epilog=epilog)
     parser.add("file", metavar="FILE", type=Path, help=messages.LOG)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     return parser
@@ -301,22 +295,20 @@ def _add_user(parser: _Parser) -> None:
     parser.add("--key", metavar="FILE", help=messages.KEY)
 
 
-def _add_check(commands: Any, catalog: MessageCatalog) -> None:
+def _add_check(program: _Parser) -> None:
     status = _exit_status(
-        catalog,
+        program.catalog,
         messages.CHECK_SUCCEEDED,
         messages.CHECK_FAILED,
         messages.CHECK_USAGE_ERROR,
         (3, messages.CHECK_INCONCLUSIVE),
     )
-    parser = _add_command(
-        commands,
-        catalog,
+    parser = program.add_command(
         "check",
         run_check,
         messages.CHECK,
-        description=wrap(catalog.text(messages.CHECK_DESCRIPTION)),
-        epilog=f"{wrap(catalog.text(messages.USER_HOOK))}\n\n{status}",
+        description=wrap(program.catalog.text(messages.CHECK_DESCRIPTION)),
+        epilog=f"{wrap(program.catalog.text(messages.USER_HOOK))}\n\n{status}",
     )
     parser.add("callback", metavar="CALLBACK", nargs="?", help=messages.CALLBACK)
     parser.add("--user", metavar="HOOK", help=messages.HOOK)
