@@ -100,6 +100,17 @@ async def test_a_form_is_sent_with_its_scope_and_who_asks() -> None:
     assert (answer.action, answer.content, answer.by) == ("accept", {"name": "Ann"}, "user")
 
 
+@pytest.mark.parametrize("found", [7, b"call-1"])
+async def test_an_id_that_is_not_a_string_is_an_error_of_the_host(found: Any) -> None:
+    async with editor("form") as each:
+        handler = each.handler(tool_call_id=lambda _request: found)
+        with (
+            anyio.fail_after(60),
+            pytest.raises(TypeError, match=r"`tool_call_id\(request\)` must be str or None, not "),
+        ):
+            await handler(request(form_params(NAME)))
+
+
 async def test_values_that_the_editor_suggested_have_the_source_default() -> None:
     schema = {"properties": {name: {"type": "string", "default": "Ann"} for name in "ab"}}
     answer, _ = await ask_form(schema, {"action": "accept", "content": {"a": "Ann", "b": "Bob"}})

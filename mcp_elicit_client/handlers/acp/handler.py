@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
+from types import NoneType
 from typing import Any
 from uuid import uuid4
 
@@ -92,6 +93,7 @@ class EditorHandler:
 
     async def _ask(self, request: Request, mode: Mode, **params: Any) -> tuple[Action, Mapping[str, Any]]:
         tool_call_id = None if self._tool_call_id is None else self._tool_call_id(request)
+        check_type("tool_call_id(request)", tool_call_id, str, NoneType)
         scope = {"sessionId": self._session_id, **({} if tool_call_id is None else {"toolCallId": tool_call_id})}
         return await self._editor.ask({**scope, "mode": mode, **params})
 
