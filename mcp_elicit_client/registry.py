@@ -130,6 +130,9 @@ class ElicitationRegistry(NormalizedHandler):
         request_options: The limits and URL rules.
     """
 
+    # Without other attributes: to set `policy` would have no effect.
+    __slots__ = ("__weakref__", "_handlers", "_lock", "_ranked", "request_options")
+
     def __init__(
         self,
         *,

@@ -200,6 +200,12 @@ def test_a_registry_for_one_mode_in_a_route_for_the_other_answers_neither() -> N
     assert registry.modes == frozenset()
 
 
+@pytest.mark.parametrize("name", ["policy", "limits", "url_rules"])
+def test_an_option_cannot_be_set_afterwards_where_it_would_have_no_effect(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"'ElicitationRegistry' object has no attribute '{name}'"):
+        setattr(ElicitationRegistry(), name, None)
+
+
 async def test_the_limits_of_the_host_apply_to_answers() -> None:
     async def long(_request: Request) -> Answer:
         return Answer.accept({"a": "x" * 100}, by="user")
