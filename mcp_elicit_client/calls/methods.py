@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _NO_TIMEOUT = timedelta(days=3_650)
 """Replaces the read timeout of mcp 1.x, which would include the user's time."""
 
+_PROGRESS_TOKENS = frozenset({"progressToken", "progress_token"})
+"""The names under which the SDK reads a progress token."""
+
 _MAX_PAGES = 100
 
 
@@ -120,8 +123,8 @@ def check_call(spec: CallSpec) -> None:
 
     Raises:
         TypeError: If the name is not a string, the arguments or ``_meta`` are
-            not a mapping with names, or an argument of a prompt is not a
-            string.
+            not a mapping with names, the progress token is not one, or an
+            argument of a prompt is not a string.
     """
     name: object = spec.name
     arguments: object = spec.arguments
@@ -134,6 +137,8 @@ def check_call(spec: CallSpec) -> None:
     check_type("meta", spec.meta, Mapping, NoneType)
     if not all(isinstance(each, str) for each in (*(arguments or ()), *(spec.meta or ()))):
         raise TypeError("The names of arguments and in `meta` must be strings.")
+    for name in _PROGRESS_TOKENS & (spec.meta or {}).keys():
+        check_type(f'meta["{name}"]', (spec.meta or {})[name], str, int)
     if spec.kind == "prompt" and not all(isinstance(each, str) for each in (arguments or {}).values()):
         raise TypeError("The arguments of a prompt must be strings. Convert other values with str().")
 

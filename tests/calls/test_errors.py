@@ -199,6 +199,16 @@ async def test_what_a_prompt_does_not_take_is_named_and_no_fault_of_the_server()
             await caller.get_prompt(client, "summary", meta=meta)
 
 
+@both_loops
+@pytest.mark.parametrize("name", ["progressToken", "progress_token"])
+async def test_a_progress_token_that_is_none_is_named_and_no_fault_of_the_server(name: str) -> None:
+    caller = Caller(ann, "mail")
+    async with in_process(caller, "legacy") as client:
+        for call in (caller.call_tool, caller.get_prompt):
+            with pytest.raises(TypeError, match=rf'`meta\["{name}"\]` must be str or int, not list'):
+                await call(client, "echo", meta={name: [1]})
+
+
 @pytest.mark.rounds  # mcp 1.x leaves a stream open
 @both_loops
 async def test_an_argument_that_json_does_not_allow_is_named() -> None:
