@@ -964,7 +964,7 @@ async def test_a_qr_code_is_shown_while_it_fits() -> None:
             assert person.app.application is not None
             person.app.application._on_resize()
             await person.sees("Could not open a browser", "I have finished")
-            assert ("▄" in person.shown) == fits
+            assert ("▄" in person.shown) == ("Open this URL on this or another device:" in person.shown) == fits
         await press(person, "I have finished")
         assert (await person.done()).action == "accept"
 

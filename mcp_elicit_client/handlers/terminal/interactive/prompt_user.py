@@ -96,7 +96,7 @@ class _UrlQuestions:
             text, url = self.app.catalog.text(messages.OPEN_YOURSELF), self.request.target.url
             # The complete URL without a gutter, above the question, can be selected or clicked.
             await self.app.say(f"{text}\n\n{url}\n")
-            notes, code = (*notes, text), qr_code(url)
+            code = qr_code(url)
         choice: str = await self.app.show(UrlView(self.app, prompt, notes, code))
         return choice
 

@@ -83,6 +83,7 @@ class UrlView(View):
         for note in self.notes:
             drawing.lines += host_text(note, width, "class:host", " ")
         if self.code is not None and self._code_fits:
+            drawing.lines += host_text(text(messages.OPEN_YOURSELF), width, "class:host", " ")
             drawing.lines += [[("", line)] for line in self.code.split("\n")]
         if self.prompt.step == "waiting":
             hint = text(messages.SELECT_WHEN_FINISHED, domain=target.registrable_domain)
