@@ -141,7 +141,7 @@ def _parts(text: str) -> list[str]:
     parts: list[str] = []
     is_word = False
     for character in text:
-        is_wide = unicodedata.east_asian_width(character) in ("W", "F")
+        is_wide = _is_wide(character)
         if character in _NEVER_FIRST and parts and not _may_break(parts[-1]):
             parts[-1] += character
             is_word = False
@@ -169,7 +169,7 @@ def _columns_of(character: str) -> int:
         return 0
     if category == "Cn":  # the terminal may have a newer version of Unicode, in which it is wide
         return 2
-    if unicodedata.east_asian_width(character) in ("W", "F"):
+    if _is_wide(character):
         return 2
     return 2 if any(ord(character) in symbols for symbols in _WIDE_SYMBOLS) else 1
 
@@ -177,15 +177,25 @@ def _columns_of(character: str) -> int:
 def _break(line: str, room: int) -> list[str]:
     lines: list[str] = []
     start = width = 0
-    space = -1
+    end = following = -1  # the last place for a break, and where the next line would begin
+    was_wide = False
     for at, character in enumerate(line):
         width += _columns_of(character)
+        is_wide = _is_wide(character)
+        if is_wide and was_wide and character not in _NEVER_FIRST:
+            end = following = at
         if width > room:
-            end = space if space > start else at
+            if end <= start:
+                end = following = at
             lines.append(line[start:end])
-            start = end + 1 if end == space else end
+            start = following
             width = columns(line[start : at + 1])
         if character == " ":
-            space = at
+            end, following = at, at + 1
+        was_wide = is_wide
     lines.append(line[start:])
     return lines
+
+
+def _is_wide(character: str) -> bool:
+    return character >= "\u1100" and unicodedata.east_asian_width(character) in ("W", "F")

@@ -36,6 +36,15 @@ def test_japanese_is_broken_between_characters_but_not_before_punctuation(width:
     assert not any(line.strip()[0] in "。、" for line in lines)
 
 
+@pytest.mark.parametrize("width", [16, 24, 40])
+def test_a_quotation_in_japanese_is_broken_between_characters_but_not_before_punctuation(width: int) -> None:
+    lines = quote(f"! {JAPANESE}", width).split("\n")
+
+    assert all(columns(line) <= width for line in lines)
+    assert all(columns(line) >= width - 6 for line in lines[:-1])
+    assert not any(line[4] in "。、" for line in lines)
+
+
 def test_no_break_spaces_and_spaces_at_the_beginning_are_kept() -> None:
     assert wrap("  Enter  text.", 20, hanging=2) == "  Enter  text."
     assert wrap("Erreur\u00a0: fin", 8) == "Erreur\u00a0:\nfin"
