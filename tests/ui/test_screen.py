@@ -609,6 +609,12 @@ async def test_the_details_name_the_key_that_clears_a_selection(options: list[st
         assert (await person.done()).content == {}
 
 
+async def test_a_key_and_its_hint_are_in_one_line() -> None:
+    async with asking(form({"f": {"type": "string", "title": "Name"}}), columns=40) as person:
+        await person.types(F1)
+        await person.sees("\n Tab/Shift+Tab move   Ctrl+Z undo\n PgUp/PgDn scroll\n")
+
+
 async def test_the_details_show_the_keys_where_the_focus_is() -> None:
     asked = {f"f{at}": {"type": "string", "maxLength": 500} for at in range(64)}
     async with asking(form(asked), rows=12) as person:

@@ -14,7 +14,7 @@ from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.handlers.terminal.interactive.confirm_view import ConfirmView
 from mcp_elicit_client.handlers.terminal.interactive.control import Control, focused
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, host_text
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, flow
 from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView, label_width, values_of
 from mcp_elicit_client.handlers.terminal.interactive.select_control import BooleanControl, SelectControl
 from mcp_elicit_client.handlers.terminal.interactive.text_control import TextControl
@@ -258,4 +258,4 @@ class FormView(View):
         keys = [*(self.control.keys() if self.control is not None else ())]
         keys += [("Tab/Shift+Tab", text(messages.KEY_MOVE)), ("Ctrl+Z", text(messages.KEY_UNDO))]
         keys.append(("PgUp/PgDn", text(messages.KEY_SCROLL)))
-        return host_text("   ".join(f"{key} {hint}" for key, hint in keys), width, "class:hint", " ")
+        return flow([[("class:hint", f"{key} {hint}")] for key, hint in keys], width)
