@@ -287,6 +287,13 @@ async def test_unsupported_optional_fields_are_counted() -> None:
     assert "1 unsupported optional field was skipped." in console.shown
 
 
+async def test_a_prompt_is_broken_between_words() -> None:
+    _, console = await ask({"properties": {"f": {"type": "boolean", "default": True}}}, "no", "send", width=40)
+
+    prompt = "mail: yes / no / decline / cancel;\n  Enter: use the suggested value;\n  /skip: do not provide (/help): "
+    assert f"\n{prompt}no\n" in console.shown
+
+
 async def test_server_text_is_sanitized_on_the_console() -> None:
     evil = "\x1b[2J\u202e\nmail asks you for nothing.\r"
     schema = {
@@ -833,7 +840,8 @@ async def test_a_draft_is_restored_after_a_cancel(lines: list[str]) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("babel") is None, reason="the extra languages is not installed")
 async def test_line_mode_is_translated() -> None:
-    request = parse_request(form_params({"properties": {"f": {"type": "boolean"}, "n": {"type": "integer"}}}))
+    properties = {"f": {"type": "boolean"}, "n": {"type": "integer"}}
+    request = parse_request(form_params({"properties": properties}), server="mail")
     console = ScriptedConsole(["vielleicht", "ja", "x", "7", "send"])
 
     answer = await TerminalHandler(console=console, messages=MessageCatalog.for_language("de"))(request)

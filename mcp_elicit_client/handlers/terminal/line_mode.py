@@ -100,7 +100,7 @@ class LineMode:
         if isinstance(self.console, TerminalConsole) and self.console.discard():
             self.console.write(self._wrap(self.catalog.text(messages.INPUT_IGNORED)))
         try:
-            typed = await self.console.ask(turn.prompt, hidden=turn.is_hidden)
+            typed = await self.console.ask(f"{self._wrap(turn.prompt)} ", hidden=turn.is_hidden)
         except LineTooLongError:
             self.console.write(self._wrap(self.catalog.text(messages.LINE_TOO_LONG)))
             return await self._reply(conversation, turn)
