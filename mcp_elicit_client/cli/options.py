@@ -70,7 +70,7 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def add_command(self, name: str, run: Run | None, summary: Message, **options: Any) -> _Parser:
-        """Add a command; *run* is None if it has commands of its own."""
+        """Add a command; *run* is None if there are commands below it."""
         parser: _Parser = self._commands.add_parser(name, help=_escape(self.catalog.text(summary)), **options)
         parser.set_defaults(run=run)
         return parser

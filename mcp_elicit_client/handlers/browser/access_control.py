@@ -35,8 +35,8 @@ MAX_HEADER_BYTES = 1024 * 1024
 """
 The maximum length of the headers of a request.
 
-Browsers send the cookies of all servers on 127.0.0.1, whatever their port:
-up to 180 of 4 KiB.
+Browsers send the cookies of all servers on 127.0.0.1 to every port: up to 180
+of 4 KiB.
 """
 
 UNKNOWN_TIMEOUT = 5.0
