@@ -97,21 +97,19 @@ class SdkDispatcher(Dispatcher):
         *context* is what the SDK passes to a callback, or any object that has
         a ``session``.  *details* replace those of *context*.
         """
-        token = _receiving.set(getattr(context, "session", None))
+        session = getattr(context, "session", None)
+        token = _receiving.set(session)
         try:
-            return await self._answer_in(context, params, server, details)
+            if "user" not in details:
+                details["user"] = check_user(self._user()) if callable(self._user) else self._user
+        except Exception:
+            _logger.exception("the user of a request of server %r is unknown", server.name)
+            return Answer.cancel(by="error", reason="the user of the request is unknown")
+        else:
+            claimed = _with_claimed_name(server, session)
+            return await self.answer(params, server=claimed, **{**context_details(context), **details})
         finally:
             _receiving.reset(token)
-
-    async def _answer_in(self, context: object, params: object, server: Server, details: dict[str, Any]) -> Answer:
-        if "user" not in details:
-            try:
-                details["user"] = check_user(self._user()) if callable(self._user) else self._user
-            except Exception:
-                _logger.exception("the user of a request of server %r is unknown", server.name)
-                return Answer.cancel(by="error", reason="the user of the request is unknown")
-        server = _with_claimed_name(server, getattr(context, "session", None))
-        return await self.answer(params, server=server, **{**context_details(context), **details})
 
     async def result(
         self, context: object, params: object, *, server: Server, **details: Any
