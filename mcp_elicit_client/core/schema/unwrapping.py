@@ -123,29 +123,27 @@ def unwrap_schema(schema: _Schema, definitions: Definitions, report: Report) -> 
         UnsupportedSchemaError: If the schema cannot be answered.
     """
     if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
-        if "items" in schema:
-            schema = {**schema, "items": _open_items(schema["items"], definitions, report)}
-        return schema, False
+        return _with_open_items(schema, definitions, report), False
     nullable = False
     for _ in range(definitions.max_depth + 1):
         nullable |= _allows_null(schema)
         opened = _open_once(schema, definitions, report)
         if opened is None:
-            if "items" in schema:
-                schema = {**schema, "items": _open_items(schema["items"], definitions, report)}
-            return schema, nullable
+            return _with_open_items(schema, definitions, report), nullable
         schema = opened
     raise UnsupportedSchemaError(f"nests more than {definitions.max_depth} references or unions")
 
 
-def _open_items(items: object, definitions: Definitions, report: Report) -> object:
+def _with_open_items(schema: _Schema, definitions: Definitions, report: Report) -> _Schema:
+    """Return *schema* without the wrappers around its items."""
+    items = schema.get("items")
     if not isinstance(items, dict):
-        return items
-    items = definitions.open(items, report)
-    items = definitions.open(_open_all_of(items, definitions, report) or items, report)
-    if isinstance(items.get("type"), str) or "enum" in items:
-        return items
-    return definitions.open(_open_union(items, definitions, report) or items, report)
+        return schema
+    opened = definitions.open(items, report)
+    opened = definitions.open(_open_all_of(opened, definitions, report) or opened, report)
+    if not isinstance(opened.get("type"), str) and "enum" not in opened:
+        opened = definitions.open(_open_union(opened, definitions, report) or opened, report)
+    return {**schema, "items": opened}
 
 
 def _allows_null(schema: _Schema) -> bool:
