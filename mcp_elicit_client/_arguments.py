@@ -66,9 +66,9 @@ def check_answer_timeout(seconds: float | None) -> float | None:
         TypeError: If it is not a number.
         ValueError: If it is not above 0 and at most a year.
     """
-    if seconds is None or (_is_number(seconds) and 0 < seconds <= _YEAR):
+    if seconds is None or (is_number(seconds) and 0 < seconds <= _YEAR):
         return seconds
-    error = ValueError if _is_number(seconds) else TypeError
+    error = ValueError if is_number(seconds) else TypeError
     raise error(f"The answer timeout must be above 0 and at most {_YEAR} seconds, a year, not {seconds!r}.")
 
 
@@ -82,9 +82,9 @@ def check_seconds(
         TypeError: If it is not a number; None is allowed if *optional*.
         ValueError: If it is out of range, or not a number (NaN).
     """
-    if (optional and value is None) or (_is_number(value) and (0 < value <= maximum or (allow_zero and value == 0))):
+    if (optional and value is None) or (is_number(value) and (0 < value <= maximum or (allow_zero and value == 0))):
         return
-    error = ValueError if _is_number(value) else TypeError
+    error = ValueError if is_number(value) else TypeError
     smallest = "of at least 0" if allow_zero else "above 0"
     largest = "" if maximum == math.inf else f" and at most {maximum:.0f}"
     raise error(f"`{name}` must be a number {smallest}{largest}{' or None' if optional else ''}, not {value!r}.")
@@ -237,7 +237,8 @@ def _described(value: object) -> str:
     return "None" if value is None else f"an object of type `{type(value).__name__}`"
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Return True if *value* is an int or a float; a bool is neither."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

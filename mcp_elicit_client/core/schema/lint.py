@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, ProtocolVersion, user_and_server_of
@@ -190,7 +191,7 @@ def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> I
             yield from _string(at, field, rules, error)
         case "number" | "integer":
             yield from _numbers(at, field, ("minimum", "maximum"), error)
-            yield from _default(at, field, rules, _is_number, error)
+            yield from _default(at, field, rules, is_number, error)
         case "boolean":
             if "default" in field and not isinstance(field["default"], bool):
                 yield error(f"{at}/default", "must be true or false")
@@ -223,7 +224,7 @@ def _several(at: str, field: Mapping[str, Any], error: _Report) -> Iterator[Lint
 
 def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...], error: _Report) -> Iterator[LintMessage]:
     for key in keys:
-        if key in field and not _is_number(field[key]):
+        if key in field and not is_number(field[key]):
             yield error(f"{at}/{key}", "must be a number")
 
 
@@ -232,10 +233,6 @@ def _default(
 ) -> Iterator[LintMessage]:
     if "default" in field and rules.every_default and not fits(field["default"]):
         yield error(f"{at}/default", "must be of the field's type")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_texts(value: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
+from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
 from mcp_elicit_client.core.schema.enums import Report, spells_choices
 
@@ -201,7 +202,7 @@ def _merged(parts: Sequence[object], definitions: Definitions, report: Report) -
                 merged[keyword] = _combined(merged[keyword], value)
                 if merged[keyword] is None:
                     return None
-            elif keyword in _STRICTEST and _are_numbers(merged[keyword], value):
+            elif keyword in _STRICTEST and is_number(merged[keyword]) and is_number(value):
                 merged[keyword] = _STRICTEST[keyword](merged[keyword], value)
             elif merged[keyword] != value:
                 return None
@@ -213,16 +214,12 @@ def _overridden(inner: _Schema, outer: _Schema, report: Report) -> _Schema:
     limits = {
         keyword: strictest(inner[keyword], outer[keyword])
         for keyword, strictest in _STRICTEST.items()
-        if keyword in inner and keyword in outer and _are_numbers(inner[keyword], outer[keyword])
+        if is_number(inner.get(keyword)) and is_number(outer.get(keyword))
     }
     for keyword in _RULES:
         if keyword in inner and keyword in outer and inner[keyword] != outer[keyword]:
             report("rule_not_checked", f"one of two contradicting values of its {keyword} is not checked")
     return {**inner, **outer, **limits}
-
-
-def _are_numbers(*values: object) -> bool:
-    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _combined(one: object, other: object) -> object:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
 
+from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.diagnostics import Diagnostic
@@ -348,10 +349,6 @@ def _is_boolean(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _is_integer(value: object) -> bool:
     return value.is_integer() if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
 
@@ -360,7 +357,7 @@ _TYPES: Mapping[str, Callable[[object], bool]] = {
     "string": _is_text,
     "array": _is_list,
     "boolean": _is_boolean,
-    "number": _is_number,
+    "number": is_number,
     "integer": _is_integer,
 }
 
