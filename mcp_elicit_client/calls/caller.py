@@ -111,7 +111,7 @@ class Caller(_Connections):
         max_rounds: int = 10,
         max_retries: int = 5,
     ) -> None:
-        super().__init__(handler, server, user, modes, request_options, self._resolve_task)
+        super().__init__(handler, server, user, modes, request_options)
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
         self._tasks = TaskCalls(self._elicitations, self.server.name)
 

@@ -15,7 +15,7 @@ from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, normalize_handler, options_for
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
-from mcp_elicit_client.sdk.tasks_extension import Resolve, tasks_extensions
+from mcp_elicit_client.sdk.tasks_extension import tasks_extensions
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 if TYPE_CHECKING:
@@ -26,34 +26,21 @@ MessageHandler: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
 class _Connections:
-    """
-    The part of a `Caller` that connects, and answers the server over each connection.
+    """The part of a `Caller` that connects, and answers the server over each connection; takes what `Caller` takes."""
 
-    Args:
-        handler: As for `Caller`.
-        server: As for `Caller`.
-        user: As for `Caller`.
-        modes: As for `Caller`.
-        request_options: As for `Caller`.
-        resolve_task: Finishes a task of a call that the host application made
-            over such a connection.
-    """
-
-    def __init__(  # noqa: PLR0913, PLR0917 -- those of Caller
+    def __init__(
         self,
         handler: Handler,
         server: Server | str,
         user: str | None,
         modes: Collection[Mode] | None,
         request_options: RequestOptions | None,
-        resolve_task: Resolve,
     ) -> None:
         self.server: Server = Server.from_name(server)
         self._request_options = options_for(handler, request_options)
         if modes is not None:
             self._request_options = dataclasses.replace(self._request_options, modes=modes)
         self._needs_handshake = False
-        self._finish_task = resolve_task
         self._answering = normalize_handler(handler)
         self._elicitations = ElicitationDispatcher(self._answering, self.server, self._request_options, user)
         self.handler: Callable[[Request], Coroutine[Any, Any, Answer]] = NormalizedHandler(
@@ -115,7 +102,7 @@ class _Connections:
 
         The list is empty with other versions.
         """
-        return tasks_extensions(self._finish_task)
+        return tasks_extensions(self._resolve_task)
 
     def connect(
         self, server: Any, *, mode: str = "auto", message_handler: MessageHandler | None = None, **options: Any
@@ -194,6 +181,10 @@ class _Connections:
         client: Client = sessions.client(server, **self._options(message_handler, options))
         return client
 
+    async def _resolve_task(self, created: Any, context: Any) -> Any:
+        """Finish a task of a call that the host application made over such a connection: see `Resolve`."""
+        raise NotImplementedError
+
     def _options(self, then: MessageHandler | None, options: dict[str, Any]) -> dict[str, Any]:
         """Return *options* of the host application, and those of this `Caller`."""
         request_options = dataclasses.replace(self._request_options, modes=self._modes)
@@ -203,7 +194,7 @@ class _Connections:
                 self.handler, server=self.server, user=self._elicitations.current_user, request_options=request_options
             ),
             "message_handler": self.message_handler(then),
-            "resolve_task": self._finish_task,
+            "resolve_task": self._resolve_task,
         }
         for name in own.keys() & options.keys():
             raise TypeError(f"The Caller sets `{name}`. Omit it, and pass the handler and its modes to `Caller`.")

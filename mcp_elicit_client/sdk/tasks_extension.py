@@ -33,7 +33,7 @@ def supports_tasks() -> bool:
 
 
 def tasks_extensions(resolve: Resolve) -> list[Any]:
-    """Return the SDK's ``ClientExtension`` whose tasks are finished by *resolve*; nothing without *resolve*."""
+    """Return the SDK's ``ClientExtension`` whose tasks are finished by *resolve*; nothing with older SDKs."""
     if not supports_tasks():
         return []
     extension: Any = importlib.import_module("mcp.client.extension")
