@@ -103,26 +103,18 @@ def make_dialog(
         title=catalog.text(messages.DIALOG_TITLE),
         submit=catalog.text(messages.SEND if whole else messages.USE_VALUE),
         paragraphs=tuple(rendering.paragraphs(parts)),
-        fields=tuple(
-            _dialog_field(conversation, each, request.form.fields.index(each), limits, catalog, context)
-            for each in fields
-        ),
+        fields=tuple(_dialog_field(conversation, each, limits, catalog, context) for each in fields),
     )
 
 
-def _dialog_field(  # noqa: PLR0913, PLR0917 -- what describes a field
-    conversation: FormConversation,
-    field: Field,
-    at: int,
-    limits: DialogLimits,
-    catalog: MessageCatalog,
-    context: InputContext,
+def _dialog_field(
+    conversation: FormConversation, field: Field, limits: DialogLimits, catalog: MessageCatalog, context: InputContext
 ) -> DialogField:
     description = describe_field(field, catalog)
     is_boolean = isinstance(field, BooleanField)
     options = [catalog.text(messages.CHOICE_LABELS[each]) for each in ("yes", "no")] if is_boolean else []
     return DialogField(
-        id=str(at),
+        id=str(conversation.request.form.fields.index(field)),
         kind=description.input_kind,
         label=quoted(cut(description.label, limits.max_label - 2)),
         hint=cut(_hint(field, catalog), limits.max_hint),
