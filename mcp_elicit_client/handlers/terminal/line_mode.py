@@ -32,7 +32,7 @@ from mcp_elicit_client.presentation.input_parsing import InputContext, context_o
 from mcp_elicit_client.presentation.opener import UrlAction, over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import quote, sentence
-from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
+from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +62,13 @@ class LineMode:
             return await self._hold(start_conversation(request, self.catalog, context, effects=effects))
         context = context_of_this_computer(request, self.catalog.locale)
         conversation = start_conversation(request, self.catalog, context, draft=self.drafts.take(request))
-        return await self._hold_with_draft(conversation, request)
-
-    async def _hold_with_draft(self, conversation: Conversation, request: FormRequest) -> Answer:
-        keeps_draft = True
+        answer: Answer | None = None
         try:
             answer = await self._hold(conversation)
-            keeps_draft = answer.action == "cancel"
-            return answer
         finally:
-            if keeps_draft:
+            if answer is None or answer.action == "cancel":
                 self.drafts.keep(request, conversation.draft)
+        return answer
 
     async def _hold(self, conversation: Conversation) -> Answer:
         turn = conversation.start()
