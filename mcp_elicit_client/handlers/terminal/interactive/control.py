@@ -209,7 +209,6 @@ def focused(control: Control, width: int, label_width: int, symbols: Symbols, ke
         drawn.lines += host_text(warning, width, "class:warning", indent)
     if keys:
         drawn.lines += [*keys, *_details(control, description, width)]
-    drawn.focus = (0, len(drawn.lines) - 1)
     return drawn
 
 
