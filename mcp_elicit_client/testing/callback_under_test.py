@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client._arguments import check_type, is_async
 
@@ -32,8 +32,6 @@ The parameters of a callback: ``(context, params)`` of the SDK; ``(message,
 response_type, params, context)`` of FastMCP; ``(mcp_context, params,
 context)`` of langchain-mcp-adapters; or ``(request)`` of mcp-agent.
 """
-
-CALLBACK_SHAPES: tuple[CallbackShape, ...] = get_args(CallbackShape)
 
 
 class UnsupportedActionError(Exception):

@@ -8,14 +8,14 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import DELIVERIES, CallbackUnderTest, UserAction, run_scenario
-from mcp_elicit_client.testing.callback_under_test import CALLBACK_SHAPES, LoadError, load_callable
+from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError, load_callable
 from mcp_elicit_client.testing.runner import ScenarioRunner
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 from tests.support import ROOT, callbacks, skip_or_fail
@@ -336,7 +336,7 @@ def test_a_fastmcp_handler_is_called_as_by_fastmcp() -> None:
 
 
 def test_every_shape_can_be_chosen() -> None:
-    assert f"{{{','.join(CALLBACK_SHAPES)}}}" in check("--help", status=0).stdout
+    assert f"{{{','.join(get_args(CallbackShape))}}}" in check("--help", status=0).stdout
 
 
 def test_a_callable_may_be_a_dotted_path() -> None:
