@@ -66,9 +66,7 @@ def run_demo_command(options: argparse.Namespace) -> int:
     asks_user = not options.auto and (wants_browser(options) or (sys.stdin.isatty() and sys.stdout.isatty()))
     handler = interactive_handler(options) if asks_user else None
     try:
-        anyio.run(
-            functools.partial(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
-        )
+        anyio.run(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
     except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
         _raise_output_error(error)
         raise CommandFailedError(explain(error, options.catalog)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,11 +68,7 @@ def run_show(options: argparse.Namespace) -> int:
         protect_secrets(action="warn")(note_and_ask),
         RequestOptions(limits=limits(options), url_rules=url_rules(options)),
     )
-
-    async def answer() -> Answer:
-        return await dispatcher.answer(params, server=Server.from_name(options.name))
-
-    given = anyio.run(answer)
+    given = anyio.run(functools.partial(dispatcher.answer, params, server=Server.from_name(options.name)))
     wire = dispatcher.to_wire(given)
     print(json.dumps({**wire, **_details(given, shown, catalog)} if options.json else wire))
     if given.by == "user":
