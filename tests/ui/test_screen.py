@@ -609,6 +609,17 @@ async def test_the_details_name_the_key_that_clears_a_selection(options: list[st
         assert (await person.done()).content == {}
 
 
+@pytest.mark.parametrize(
+    ("field", "keys"), [({"enum": ["a", "b"]}, "Space, Backspace"), ({"type": "boolean"}, "y/n/Space")]
+)
+async def test_a_letter_without_effect_lists_the_keys(field: dict[str, Any], keys: str) -> None:
+    async with asking(form({"f": field, "g": {"type": "string"}})) as person:
+        await person.types("z")
+        await person.sees(f"Press one of these keys: {keys}")
+        await person.types(TAB)
+        assert "Press one of" not in person.shown
+
+
 async def test_a_key_and_its_hint_are_in_one_line() -> None:
     async with asking(form({"f": {"type": "string", "title": "Name"}}), columns=40) as person:
         await person.types(F1)

@@ -130,6 +130,8 @@ class FormView(View):
             self._move(1)
         elif key in ("previous", "up"):
             self._move(-1)
+        elif key in ("char", "paste") and control is not None:
+            self._list_keys(dict(control.keys()))
 
     def _enter(self, control: Control | None, data: str) -> None:
         """Go to the next field; after the last one of a short, valid form, to the review."""
