@@ -106,6 +106,25 @@ def test_the_link_of_a_url_stays_until_the_user_has_opened_it_and_is_not_saved(f
     front.until(lambda: front.widgets == {})
 
 
+def test_the_link_of_a_url_stays_for_a_time_after_the_event_loop_of_its_thread_has_ended(front: FrontEnd) -> None:
+    front.result(
+        front.run(
+            "import asyncio, threading\n"
+            "from mcp_elicit_client.handlers.notebook import handler\n"
+            f"thread = threading.Thread(target=lambda: asyncio.run(ask({URL!r})))\n"
+            "thread.start()"
+        )
+    )
+    (model,) = front.widget()
+    front.submit(model, {}, "accept")
+    front.result(front.run("thread.join()"))
+    assert model in front.widgets
+
+    front.send(model, kind="opened", view="v1")
+    front.until(lambda: [each.text for each in front.outputs.values()] == ["Request from restaurant: accepted"])
+    front.until(lambda: front.widgets == {})
+
+
 @pytest.mark.parametrize("params", [NAME, URL], ids=["form", "url"])
 def test_nothing_is_shown_if_a_program_runs_the_notebook(front: FrontEnd, params: Any) -> None:
     assert answer(front, ask(front, params, has_user=False)) == UNATTENDED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections.abc import Awaitable, Callable
 from types import NoneType
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from mcp_elicit_client._arguments import check_answer_timeout, check_handler, check_type
-from mcp_elicit_client._concurrency import is_trio, run_until, start_in_background
+from mcp_elicit_client._concurrency import is_trio, run_until
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser.asking import START_TIMEOUT, ask_in_inbox, ask_on_page, within_limits
@@ -206,19 +207,15 @@ class _Showing:
         request = self._request
         is_link = isinstance(request, UrlRequest) and request.respond_after == "consent"
         if is_link and answer is not None and answer.action == "accept":
-            start_in_background(lambda: self._end_after_link(answer))
+            # The event loop may end before, if another thread runs it.
+            threading.Thread(target=self._end_after_link, args=[answer], daemon=True).start()
         else:
             self._end(answer)
 
-    async def _end_after_link(self, answer: Answer) -> None:
-        try:
-            with anyio.move_on_after(LINK_TIMEOUT):
-                if self._widget is None:
-                    await anyio.sleep_forever()
-                else:
-                    await self._widget.link_opened.wait()
-        finally:
-            self._end(answer)
+    def _end_after_link(self, answer: Answer) -> None:
+        is_opened = threading.Event() if self._widget is None else self._widget.link_opened
+        is_opened.wait(LINK_TIMEOUT)
+        self._end(answer)
 
     def _end(self, answer: Answer | None) -> None:
         self._output.end(answer)

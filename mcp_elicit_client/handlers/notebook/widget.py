@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -60,7 +62,7 @@ class RequestWidget:
         self._views: set[str] = set()
         self._is_shown = asyncio.Event()
         self._is_removed = asyncio.Event()
-        self.link_opened: asyncio.Event = asyncio.Event()
+        self.link_opened: threading.Event = threading.Event()
         self._model = _Model(request_id=request_id)
         self._model.on_msg(self._receive)
         start_in_background(self._serve)
@@ -86,12 +88,18 @@ class RequestWidget:
 
     def close(self) -> None:
         """Forget the widget, here and in the front end."""
-        self._received.put_nowait(None)
+        self._put(None)
         self._model.close()
 
     def _receive(self, _model: object, content: object, _buffers: object) -> None:
         """Take a message, in the thread in which the kernel delivers it."""
         if isinstance(content, dict):
+            if content.get("kind") == "opened":
+                self.link_opened.set()
+            self._put(content)
+
+    def _put(self, content: dict[str, Any] | None) -> None:
+        with suppress(RuntimeError):  # The event loop has ended: only the link of a URL is still shown.
             self._loop.call_soon_threadsafe(self._received.put_nowait, content)
 
     async def _serve(self) -> None:
@@ -108,8 +116,6 @@ class RequestWidget:
                         self._views.discard(str(content.get("view")))
                         if not self._views:
                             self._is_removed.set()
-                    case "opened":
-                        self.link_opened.set()
             group.cancel_scope.cancel()
 
     async def _reply(self, content: dict[str, Any]) -> None:
