@@ -1503,6 +1503,9 @@ async def test_what_is_typed_in_a_long_list_is_selected_when_the_user_goes_on(we
         await one.fill("thing 3")
         await one.press("Escape")
         await one.press("Tab")
+        await one.press("ArrowDown")  # from what is selected
+        assert await page.inner_text(".is-active") == "Thing 8"
+        await one.press("Tab")
         assert await page.eval_on_selector("#f0", selected) == ["Thing 7"]
 
 

@@ -547,7 +547,7 @@ class SearchableList {
 
   // Return the places of the options that begin with *wanted*, contain it, or contain its letters in this order.
   search(wanted) {
-    const text = wanted.trim().toLocaleLowerCase();
+    const text = wanted.toLocaleLowerCase();
     if (!text) return this.places;
     const first = [], second = [], rest = [];
     for (const place of this.places) {
@@ -559,7 +559,8 @@ class SearchableList {
     return first;
   }
 
-  open(wanted) {
+  open(text) {
+    const wanted = this.wanted = text.trim();
     const found = this.search(wanted);
     this.shown = found.slice(0, MAX_SHOWN);
     const items = this.shown.map((place, at) => {
@@ -576,7 +577,8 @@ class SearchableList {
     const shown = this.texts.search.replace("{shown}", found.length);
     this.status.textContent = !found.length ? this.texts.none : rest ? `${shown} (${this.texts.more.replace("{count}", rest)})` : shown;
     this.card.say(this.status.textContent);
-    this.mark(wanted.trim() && items.length ? 0 : -1);
+    if (wanted) this.mark(items.length ? 0 : -1);
+    else this.mark(this.select.multiple ? -1 : this.shown.indexOf(this.select.selectedIndex));
   }
 
   close() {
@@ -640,7 +642,7 @@ class SearchableList {
   // Select what the user has typed before going on, without Enter.
   take() {
     const option = this.options[this.shown[this.active]];
-    if (!option || option.selected || (this.select.multiple && !this.box.value.trim())) return;
+    if (!option || option.selected || !this.wanted) return;
     option.selected = true;
     this.select.dispatchEvent(new Event("change", { bubbles: true }));
   }
