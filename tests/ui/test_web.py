@@ -28,7 +28,7 @@ from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app, sse
 from mcp_elicit_client.inbox.web.pages import environment
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
-from mcp_elicit_client.policies import RememberedAnswers
+from mcp_elicit_client.policies import RememberedAnswers, protect_secrets
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
@@ -1019,6 +1019,27 @@ async def test_browsers_are_told_to_fill_no_saved_password_into_a_field(web: Web
         # Browsers ignore "off" for passwords: they would send the password for the host application to the server.
         assert controls["f0"] == ("text", "off")
         assert controls["f1"] == ("password", "new-password")
+
+
+async def test_a_list_of_secrets_is_hidden_while_it_is_typed(web: Web) -> None:
+    asked: list[Request] = []
+
+    async def handler(request: Request) -> Answer:
+        asked.append(request)
+        return Answer.cancel(by="policy")
+
+    fields = {"passwords": {"type": "array", "items": {"type": "string"}}}
+    request = parse_request(form_params({"properties": fields}), server="mail")
+    await protect_secrets(action="warn")(handler)(request)
+    async with web.asked(asked[0]) as question:
+        page = await web.get(f"/{question.id}")
+        assert page.all("textarea") == []
+        assert [each["type"] for each in page.all("input", name="f0")] == ["password"]
+        review = await web.fill(question, "review", f0="hunter2, swordfish")
+        assert "hunter2" not in review.text
+        sent = {each["name"]: each["value"] for each in review.all("input", type="hidden")}
+        await web.fill(question, "accept", **sent)
+        assert (await question.over()).content == {"passwords": ["hunter2", "swordfish"]}
 
 
 @pytest.mark.parametrize(("secret", "status"), [("", 303), ("hunter2", 200)])

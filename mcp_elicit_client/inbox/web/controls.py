@@ -258,7 +258,7 @@ def _kind(field: Field, about: FieldDescription, option_count: int) -> Kind:
         case "text" | "number":
             return "moment" if _is_moment(about) and _can_split(field) else "input"
         case "long_text" | "list":
-            return "area"
+            return "input" if about.is_hidden else "area"
         case "boolean":
             return "radios"
         case "option":
