@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client._concurrency import single_error
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, PROTOCOL_VERSIONS
 from mcp_elicit_client.sdk import sessions
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
@@ -84,9 +85,7 @@ def check_mode(mode: object) -> None:
     """
     modes = ["auto", "legacy"]
     if supports_multi_round_trip():
-        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-
-        modes += MODERN_PROTOCOL_VERSIONS
+        modes += [each for each in PROTOCOL_VERSIONS if each >= FIRST_MULTI_ROUND_TRIP_VERSION]
     if mode not in modes:
         raise ValueError(
             f"`mode` must be {', '.join(modes[:-1])} or {modes[-1]} with this version of mcp, not {mode!r}."
