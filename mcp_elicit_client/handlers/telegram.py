@@ -40,9 +40,7 @@ A match begins with a word, so that the time for a search is in proportion to th
 _LIMITS = ChatLimits(
     max_text=4096,
     max_paragraphs=90,  # of 100 entities: some texts of the host have several
-    max_buttons=100,
     max_label=60,
-    max_data=64,
     max_options=10,
     max_input=4096,
 )

@@ -28,7 +28,7 @@ OLD_BUTTON = "This button is no longer valid."
 class Chat:
     """A chat in memory, for one person."""
 
-    limits = ChatLimits(max_text=4096, max_buttons=100, max_label=60, max_input=4096)
+    limits = ChatLimits(max_text=4096, max_label=60, max_input=4096)
 
     def __init__(self) -> None:
         self.messages: dict[str, ChatMessage] = {}
@@ -41,6 +41,8 @@ class Chat:
 
     async def edit(self, _person: str, message_id: str, message: ChatMessage, /) -> None:
         await anyio.lowlevel.checkpoint()
+        assert len(message.buttons) <= self.limits.max_options + 12
+        assert all(len(each.data.encode()) <= 64 for each in message.buttons)
         self.messages[message_id] = message
 
     def button(self, label: str, message_id: str) -> ChatButton:
@@ -205,7 +207,7 @@ def escaped(text: str) -> str:
 @pytest.mark.parametrize("limit", range(40, 46))
 @pytest.mark.parametrize("text", ["\\*" * 100, "\\é*" * 100, "ä #b *c* " * 40, "# " * 100, "\n\n" + " a" * 90])
 def test_a_break_in_a_long_text_lets_no_markup_take_effect(text: str, limit: int) -> None:
-    limits = ChatLimits(max_text=limit, max_buttons=1, max_label=10, max_input=10, escape=escaped)
+    limits = ChatLimits(max_text=limit, max_label=10, max_input=10, escape=escaped)
     pieces = [
         each.text
         for message in Rendering(limits, ENGLISH).split("t", [Paragraph("quote", text)])
@@ -231,7 +233,7 @@ def test_a_break_in_a_long_text_lets_no_markup_take_effect(text: str, limit: int
 )
 async def test_a_request_that_takes_too_many_messages_is_cancelled_before_any_is_sent(params: Any) -> None:
     chat = Chat()
-    chat.limits = ChatLimits(max_text=300, max_buttons=20, max_label=20, max_input=100, escape=escaped)
+    chat.limits = ChatLimits(max_text=300, max_label=20, max_input=100, escape=escaped)
     request = parse_request(params, server="mail", user="ann")
 
     with anyio.fail_after(30):
@@ -242,3 +244,23 @@ async def test_a_request_that_takes_too_many_messages_is_cancelled_before_any_is
     assert [message.text for message in chat.messages.values()] == [
         "A request from mail cannot be shown here. It was cancelled."
     ]
+
+
+async def test_a_question_with_every_control_has_at_most_twelve_buttons_besides_its_options() -> None:
+    chat, answers = Chat(), list[Answer]()
+    many = {"type": "array", "items": {"enum": [f"option {number}" for number in range(40)]}, "default": ["option 3"]}
+    params = form_params({"properties": {"a": {"enum": ["x", "y"]}, "b": many}})
+    request = parse_request(params, server="mail", user="ann").model_copy(update={"can_block": True})
+    inbox = Inbox(MemoryStore())
+    ask = ChatHandler(chat, inbox=inbox)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            await announced(group, inbox, ask, request, answers)
+            for label in ("“x”", "“option 3”", "“option 5”", "More options"):
+                await ask.press("ann", chat.button(label, "1").data)
+            labels = [each.label for each in chat.messages["1"].buttons]
+            assert {"Previous options", "More options", "Use selection", "Back", "Decline and block mail"} < set(labels)
+            assert sum("“option" in label for label in labels) == chat.limits.max_options
+            await ask.press("ann", chat.button("Decline", "1").data)
+
+    assert [each.action for each in answers] == ["decline"]

@@ -45,7 +45,6 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+.!|~$&:@-])")
 
 LIMITS = ChatLimits(
     max_text=100_000,
-    max_buttons=1_000,
     max_label=200,
     max_options=20,
     max_input=20_000,

@@ -62,10 +62,9 @@ class ChatLimits:
     Attributes:
         max_text: The characters of a message, after escaping, in UTF-16.
         max_paragraphs: The paragraphs of a message.
-        max_buttons: The buttons of a message.
         max_label: The characters of a button.
-        max_data: The bytes of the data of a button: at least 64.
-        max_options: The options that are offered at a time.
+        max_options: The options that are offered at a time.  A message has at
+            most twelve other buttons.
         max_input: The characters that a user can send.
         max_messages: The messages that one question may take.  A request
             with a longer question is not shown.  Only a review of long
@@ -79,9 +78,7 @@ class ChatLimits:
 
     max_text: int
     max_paragraphs: int = 1_000
-    max_buttons: int
     max_label: int
-    max_data: int = 64
     max_options: int = 10
     max_input: int
     max_messages: int = 6
@@ -118,7 +115,8 @@ class ChatButton:
 
     Attributes:
         label: The text on it, without markup.
-        data: What to pass to `ChatHandler.press`; empty for a link.
+        data: What to pass to `ChatHandler.press`, at most 64 bytes; empty for
+            a link.
         url: The URL that it opens; empty for other buttons.
         is_option: It is shown in a separate row, if possible.
         opens_dialog: It opens a dialog.  The adapter may open the dialog

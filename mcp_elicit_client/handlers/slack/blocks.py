@@ -28,9 +28,7 @@ _MAX_RADIO = 10
 
 LIMITS = ChatLimits(
     max_text=3000,
-    max_buttons=25 * 40,
     max_label=75,
-    max_data=2000,
     max_options=20,
     max_input=3000,
     dialog=DialogLimits(

@@ -67,7 +67,7 @@ class _Chat:
     @property
     def limits(self) -> ChatLimits:
         """What the chat can show."""
-        return ChatLimits(max_text=4096, max_buttons=100, max_label=60, max_input=4096)
+        return ChatLimits(max_text=4096, max_label=60, max_input=4096)
 
     @property
     def buttons(self) -> Sequence[ChatButton]:
