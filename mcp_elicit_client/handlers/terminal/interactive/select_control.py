@@ -25,7 +25,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value, option_label
-from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 
 _MIN_FILTERED = 9
@@ -53,7 +53,7 @@ class SelectControl(Control):
         self._first = 0
         self._search = OptionSearch(field, catalog)
         if len(field.choices) >= _MIN_FILTERED:
-            self.buffer = Buffer(multiline=False)
+            self.buffer: Buffer | None = Buffer(multiline=False)
             self.buffer.on_text_changed += self._on_filter
 
     @property
@@ -247,7 +247,7 @@ class SelectControl(Control):
     def _change(self, selected: list[Choice], *, empty: bool) -> None:
         self._history = [*self._history[-_MAX_UNDO:], (self.selected, self.empty)]
         self.selected, self.empty, self.refusal = selected, empty, ""
-        self.state = self.read(self.given)
+        self.state: FieldState = self.read(self.given)
         self.change()
 
     def _on_filter(self, _: Buffer) -> None:
@@ -305,7 +305,7 @@ class BooleanControl(Control):
     def _set(self, value: bool | None) -> None:  # noqa: FBT001 -- it is the value
         self._history = [*self._history[-_MAX_UNDO:], self.selected]
         self.selected = value
-        self.state = self.read(self.given)
+        self.state: FieldState = self.read(self.given)
         self.change()
 
     def value(self, room: int) -> Drawing:

@@ -128,7 +128,7 @@ class TextControl(Control):
 
     def _check(self) -> None:
         """Check the input except for its pattern, which the form checks in a thread."""
-        self.state = self.read(self.given, check_pattern=False)
+        self.state: FieldState = self.read(self.given, check_pattern=False)
         text = text_constraints(self.field)
         has_pattern = text is not None and bool(text.pattern)
-        self.is_checking = has_pattern and self.state.is_set and not self.empty
+        self.is_checking: bool = has_pattern and self.state.is_set and not self.empty
