@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeAlias
 
@@ -14,7 +14,7 @@ from mcp_elicit_client._concurrency import CancellingEvent, run_until
 from mcp_elicit_client.calls.active_call import ActiveCall, OpenRequest, StoredAnswersFor, ask_within
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.budgets import Admission
-from mcp_elicit_client.core.request import Server, check_user, with_completion
+from mcp_elicit_client.core.request import BatchPosition, Server, check_user, with_completion
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
@@ -152,6 +152,22 @@ class ElicitationDispatcher:
             return await _ask_until_lost(call.session, answer, until)
         return await self._ask_in_time_of_user(call, answer, until)
 
+    async def on_batch_request(self, call: ActiveCall, requests: Mapping[str, Any], key: str, **options: Any) -> Answer:
+        """
+        Answer one of the requests that a call returned together.  If it cannot be answered, it is cancelled.
+
+        Args:
+            call: The call.
+            requests: The params of all of them, by the server's keys.
+            key: The key of the one to answer.
+            options: Other arguments of `on_input_required`.
+        """
+        position = BatchPosition(number=list(requests).index(key) + 1, total=len(requests))
+        try:
+            return await self.on_input_required(call, requests[key], batch_position=position, request_id=key, **options)
+        except RequestError:  # the protocol version does not allow errors here
+            return _unanswerable()
+
     async def on_stored(self, call: ActiveCall, request: Request, stored: StoredAnswers) -> Answer:
         """
         Answer a request of a call that is resumed.  It was read and counted before; the policies see it again.
@@ -167,7 +183,7 @@ class ElicitationDispatcher:
         try:
             return await self._ask_in_time_of_user(call, answer)
         except RequestError:
-            return Answer.cancel(by="error", reason="the request cannot be answered")
+            return _unanswerable()
 
     def _within_call(self, call: ActiveCall, stored: StoredAnswersFor | None) -> NormalizedHandler:
         """Return what asks the handler as a part of *call*."""
@@ -241,6 +257,10 @@ async def _ask_until_lost(
 
 def _disconnected() -> Answer:
     return Answer.cancel(by="error", reason="the server has disconnected")
+
+
+def _unanswerable() -> Answer:
+    return Answer.cancel(by="error", reason="the request cannot be answered")
 
 
 def _timed_out() -> Answer:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_elicit_client.calls.active_call import ActiveCall, AskParams, StoredAnswersFor
+from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
-from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.dispatch import MAX_BATCH
-from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
-from mcp_elicit_client.typing import Answer
+from mcp_elicit_client.exceptions import REPORT, CallError
 
 MAX_STATE = 1_048_576
 """The maximum length of a ``requestState``, in characters."""
@@ -69,30 +67,6 @@ def _with_origin(params: Any, result: Any) -> Any:
     origin = (result.meta or {}).get(ORIGIN_META_KEY)
     meta = None if origin is None else {ORIGIN_META_KEY: origin}
     return params if params.meta == meta else params.model_copy(update={"meta": meta})
-
-
-async def answer_round(
-    ask: AskParams,
-    requests: Mapping[str, Any],
-    stored: Callable[[str], StoredAnswersFor] | None = None,
-) -> dict[str, Answer]:
-    """
-    Answer the requests of one round, one at a time.
-
-    Args:
-        ask: Answers one request.
-        requests: Params or requests, by the server's keys.
-        stored: Returns what answers the request with a key in place of the
-            handlers; None to ask them.
-    """
-    answers: dict[str, Answer] = {}
-    for number, (key, params) in enumerate(requests.items(), 1):
-        details = {"batch_position": BatchPosition(number=number, total=len(requests)), "request_id": key}
-        try:
-            answers[key] = await ask(params, stored=None if stored is None else stored(key), **details)
-        except RequestError:  # the protocol version does not allow errors here
-            answers[key] = Answer.cancel(by="error", reason="the request cannot be answered")
-    return answers
 
 
 async def answer_host_requests(call: ActiveCall, requests: Mapping[str, Any]) -> dict[str, Any]:

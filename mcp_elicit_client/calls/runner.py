@@ -22,7 +22,6 @@ from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, l
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
     answer_host_requests,
-    answer_round,
     load_host_requests,
     parse_input_required,
 )
@@ -138,10 +137,6 @@ class CallRunner:
         self._listed_for: RoundInput | None = None
         self._pause = _FIRST_PAUSE
 
-    @property
-    def _ask(self) -> AskParams:
-        return functools.partial(self._elicitations.on_input_required, self._call)
-
     async def run(self, required: UrlRequired | None = None) -> Any:
         """
         Send the call until it has ended, and return its result.
@@ -256,7 +251,8 @@ class CallRunner:
                     )
                     raise CallError(text) from outcome.error
                 self._url_retries += 1
-                ended = await self._complete_urls(self._call, self._ask, outcome)
+                ask = functools.partial(self._elicitations.on_input_required, self._call)
+                ended = await self._complete_urls(self._call, ask, outcome)
                 return given if ended is None else Completed(ended)
             case InputRequired() if not (outcome.elicitations or outcome.host_requests):
                 return await self._wait(outcome)
@@ -278,11 +274,14 @@ class CallRunner:
             )
         self._pause = _FIRST_PAUSE
         self._call.begin_round()
-        ask, defer = self._ask, None
-        if self._suspender is not None:
-            waiting: Waiting = "user" if self._suspender.has_policies else "nothing"
-            ask, defer = functools.partial(ask, waiting=waiting), self._suspender.defer
-        answers = await answer_round(ask, required.elicitations, defer)
+        suspender, requests = self._suspender, required.elicitations
+        waiting: Waiting = "user" if suspender is None or suspender.has_policies else "nothing"
+        answers: dict[str, Answer] = {}
+        for key in requests:
+            stored = None if suspender is None else suspender.defer(key)
+            answers[key] = await self._elicitations.on_batch_request(
+                self._call, requests, key, stored=stored, waiting=waiting
+            )
         self._call.check_repeats()
         return answers
 

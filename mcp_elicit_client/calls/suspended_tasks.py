@@ -31,7 +31,7 @@ from mcp_elicit_client.calls.suspending import (
 )
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
-from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, ask_user, read_result, response_to_wire
+from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, read_result, response_to_wire
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, TaskError
 from mcp_elicit_client.inbox.inbox import calls_of
@@ -215,7 +215,9 @@ class TaskSuspender:
     async def _ask(self, key: str, state: TaskState, stored: Any, waiting: Waiting = "user") -> Answer:
         # A lost connection must not answer: what is asked and answered here is stored, and sent over another one.
         until = anyio.sleep_forever
-        return await ask_user(self._elicitations, self._call, state, key, stored=stored, until=until, waiting=waiting)
+        return await self._elicitations.on_batch_request(
+            self._call, state.params, key, stored=stored, until=until, waiting=waiting
+        )
 
     async def _update(self, deferred: Mapping[str, Deferral], digests: Mapping[str, str]) -> bool:
         expires_at = self._expires_at()

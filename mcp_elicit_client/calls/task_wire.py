@@ -83,6 +83,11 @@ class TaskState:
         """Return True if the task has ended."""
         return self.status in FINAL
 
+    @property
+    def params(self) -> dict[str, Any]:
+        """Return the params of the requests, by the server's keys."""
+        return {key: request.wire.get("params") for key, request in self.requests.items()}
+
 
 def read_created_task(result: Any) -> TaskState:
     """

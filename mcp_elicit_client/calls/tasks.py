@@ -18,9 +18,7 @@ from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState, read_tool_result
-from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import BatchPosition
-from mcp_elicit_client.exceptions import CapabilityRequiredError, RequestError, TaskError
+from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
 
 _MAX_REMEMBERED = 256
 
@@ -195,10 +193,10 @@ class TaskDriver:
             await self._poll_while_open(key)
             was_withdrawn = True
 
-        answer = await ask_user(self._elicitations, self._call, state, key, until=until_withdrawn)
+        answer = await self._elicitations.on_batch_request(self._call, state.params, key, until=until_withdrawn)
         if was_withdrawn:
             return None
-        params = state.requests[key].wire.get("params")
+        params = state.params[key]
         if answer.action == "accept" and isinstance(params, dict) and params.get("mode") == "url":
             self._visited.add(key)
         return response_to_wire(self._elicitations.to_result(answer))
@@ -230,27 +228,6 @@ class TaskDriver:
     async def _send(self, key: str, asked: AskedKey) -> None:
         await self._poller.send(key, asked.response or {})
         asked.was_sent = True
-
-
-async def ask_user(
-    elicitations: ElicitationDispatcher, call: ActiveCall, state: TaskState, key: str, **options: Any
-) -> Answer:
-    """
-    Answer the elicitation request of a task that has *key*.
-
-    Args:
-        elicitations: What answers the requests of the server.
-        call: The call that the task belongs to.
-        state: The task.
-        key: The server's key of the request.
-        options: Other arguments of `ElicitationDispatcher.on_input_required`.
-    """
-    params = state.requests[key].wire.get("params")
-    position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
-    try:
-        return await elicitations.on_input_required(call, params, batch_position=position, request_id=key, **options)
-    except RequestError:  # errors are not allowed here
-        return Answer.cancel(by="error", reason="the request cannot be answered")
 
 
 async def ask_host(call: ActiveCall, task_id: str, key: str, request: InputRequest) -> dict[str, Any]:
