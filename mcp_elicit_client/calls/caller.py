@@ -14,10 +14,17 @@ from mcp_elicit_client._arguments import check_async, check_type
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.connections import _Connections
 from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_call, unwrap_session
-from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
+from mcp_elicit_client.calls.resuming import claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner, CompleteUrls, FinishTask
 from mcp_elicit_client.calls.server_errors import reports_missing_push
-from mcp_elicit_client.calls.suspending import CallPauser, CallSuspender, SuspendedCall, SuspendOptions, owner_of_call
+from mcp_elicit_client.calls.suspending import (
+    CallPauser,
+    CallSuspender,
+    SuspendedCall,
+    SuspendOptions,
+    TaskSnapshot,
+    owner_of_call,
+)
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.url_elicitations import complete_urls
@@ -385,18 +392,18 @@ class Caller(_Connections):
         if not uses_multi_round_trip(session):
             raise ResumeError("protocol")
         timeouts, limit = CallTimeouts(timeout, answer_timeout), self._limits.max_questions
-        if isinstance(loaded, LoadedTask):
-            user = loaded.snapshot.user or user
-            call = ActiveCall(session, loaded.snapshot.tool, timeouts, limit, user=user)
-            result = await self._tasks.resume_suspended(call, loaded, suspend, on_task_status)
+        snapshot = loaded.snapshot
+        if isinstance(snapshot, TaskSnapshot):
+            call = ActiveCall(session, snapshot.tool, timeouts, limit, user=snapshot.user or user)
+            result = await self._tasks.resume_suspended(call, snapshot.task_id, loaded, suspend, on_task_status)
             return result
         if loaded.suspended.pending_ids:
             return loaded.suspended
         async with claim_call(stored, owner, call_id) as claim:
             loaded = await load_call(stored, owner, call_id, self.server.name, "resuming", user=user)
-            if loaded.suspended.pending_ids or isinstance(loaded, LoadedTask):
-                return loaded.suspended
             snapshot = loaded.snapshot
+            if loaded.suspended.pending_ids or isinstance(snapshot, TaskSnapshot):
+                return loaded.suspended
             spec = snapshot.call_spec
             call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)

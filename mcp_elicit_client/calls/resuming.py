@@ -33,35 +33,19 @@ _logger = logging.getLogger("mcp_elicit_client")
 @dataclass(frozen=True, slots=True)
 class LoadedCall:
     """
-    A suspended call that was loaded from its store.
+    A suspended call or task that was loaded from its store.
 
     Attributes:
+        stored: The call as it is stored.
         suspended: The public part.
-        snapshot: What was stored.
+        snapshot: What was stored: a `TaskSnapshot` if it is a task.
         answers: The answers that were given, by the server's keys; None where
             an answer is pending.
     """
 
-    suspended: SuspendedCall
-    snapshot: CallSnapshot
-    answers: Mapping[str, Answer | None]
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedTask:
-    """
-    A suspended task that was loaded from its store.
-
-    Attributes:
-        suspended: The public part.
-        snapshot: What was stored.
-        stored: The call as it is stored.
-        answers: As in `LoadedCall`.
-    """
-
-    suspended: SuspendedCall
-    snapshot: TaskSnapshot
     stored: StoredCall
+    suspended: SuspendedCall
+    snapshot: CallSnapshot | TaskSnapshot
     answers: Mapping[str, Answer | None]
 
 
@@ -91,7 +75,7 @@ async def load_call(  # noqa: PLR0913 -- whose call it is, and what is expected 
     state: CallState = "suspended",
     *,
     user: str | None,
-) -> LoadedCall | LoadedTask:
+) -> LoadedCall:
     """
     Load a suspended call.
 
@@ -127,9 +111,7 @@ async def load_call(  # noqa: PLR0913 -- whose call it is, and what is expected 
         raise ResumeError("unknown")
     if snapshot.server != server:
         raise ResumeError("server")
-    if isinstance(snapshot, TaskSnapshot):
-        return LoadedTask(suspended, snapshot, found.call, answers)
-    return LoadedCall(suspended, snapshot, answers)
+    return LoadedCall(found.call, suspended, snapshot, answers)
 
 
 NOT_A_CALL = "The stored call cannot be read. Call the tool again."

@@ -17,7 +17,7 @@ import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting
-from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedTask, load_call
+from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedCall, load_call
 from mcp_elicit_client.calls.suspending import (
     Claim,
     Deferral,
@@ -68,7 +68,7 @@ class TaskSuspender:
         *,
         elicitations: ElicitationDispatcher,
         server: str,
-        loaded: LoadedTask | None = None,
+        loaded: LoadedCall | None = None,
         claim: Claim | None = None,
     ) -> None:
         self._options = options
@@ -176,7 +176,7 @@ class TaskSuspender:
             deferred = await self._defer(fresh, state)
             if await self._update(deferred, {key: fresh[key].digest for key in deferred}):
                 return
-            self._use(await self._load())
+            self._use(await load_call(self._calls, self._owner, self._stored.id, self._server, user=self._call.user))
 
     def _fresh(self, state: TaskState) -> dict[str, InputRequest]:
         """Return the requests that were not asked yet."""
@@ -240,13 +240,9 @@ class TaskSuspender:
         lifetime = self._options.task_timeout if ttl is None else min(ttl, self._options.task_timeout)
         return self._snapshot.created_at + max(lifetime, MIN_LIFETIME)
 
-    async def _load(self) -> LoadedTask:
-        loaded = await load_call(self._calls, self._owner, self._stored.id, self._server, user=self._call.user)
-        if not isinstance(loaded, LoadedTask):
+    def _use(self, loaded: LoadedCall) -> None:
+        if not isinstance(loaded.snapshot, TaskSnapshot):
             raise InboxError("The stored task cannot be read. Call the tool again.")
-        return loaded
-
-    def _use(self, loaded: LoadedTask) -> None:
         self._stored, self._snapshot, self._answers = loaded.stored, loaded.snapshot, loaded.answers
         self._call.history = loaded.snapshot.history
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
-from mcp_elicit_client.calls.resuming import LoadedTask
+from mcp_elicit_client.calls.resuming import LoadedCall
 from mcp_elicit_client.calls.suspended_tasks import TaskSuspender
 from mcp_elicit_client.calls.suspending import Claim, SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
@@ -85,12 +85,13 @@ class TaskCalls:
     async def resume_suspended(
         self,
         call: ActiveCall,
-        loaded: LoadedTask,
+        task_id: str,
+        loaded: LoadedCall,
         suspend: SuspendOptions,
         on_status: OnTaskStatus | None,
     ) -> Any:
         """Return the result of a suspended task; or a `SuspendedCall`, if requests are pending."""
-        poller = self._poller(call, loaded.snapshot.task_id, on_status)
+        poller = self._poller(call, task_id, on_status)
         with self._elicitations.during(call), call.timeouts:
             return await self._suspender(call, poller, suspend, loaded).resume()
 
@@ -125,7 +126,7 @@ class TaskCalls:
         call: ActiveCall,
         poller: TaskPoller,
         suspend: SuspendOptions,
-        loaded: LoadedTask | None = None,
+        loaded: LoadedCall | None = None,
         *,
         claim: Claim | None = None,
     ) -> TaskSuspender:
