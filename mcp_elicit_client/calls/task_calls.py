@@ -61,7 +61,10 @@ class TaskCalls:
         """
         poller = TaskPoller(call, await self._read(call, created), self._server, on_status)
         if suspend is not None:
-            return await self._suspender(call, poller, suspend, claim=claim).start(wait=wait)
+            suspender = TaskSuspender(
+                suspend, poller, call, elicitations=self._elicitations, server=self._server, claim=claim
+            )
+            return await suspender.start(wait=wait)
         self._memory.begin((call.user, poller.state.id))
         if wait:
             return await self._drive(call, poller, is_owned=True)
@@ -92,8 +95,11 @@ class TaskCalls:
     ) -> Any:
         """Return the result of a suspended task; or a `SuspendedCall`, if requests are pending."""
         poller = self._poller(call, task_id, on_status)
+        suspender = TaskSuspender(
+            suspend, poller, call, elicitations=self._elicitations, server=self._server, loaded=loaded
+        )
         with self._elicitations.during(call), call.timeouts:
-            return await self._suspender(call, poller, suspend, loaded).resume()
+            return await suspender.resume()
 
     async def cancel(self, call: ActiveCall, task: TaskHandle | str) -> None:
         """
@@ -120,25 +126,6 @@ class TaskCalls:
         if not supports_tasks() or not uses_multi_round_trip(call.session):
             raise TaskError("unsupported", task_id=task_id)
         return TaskPoller(call, TaskState(task_id, "working"), self._server, on_status)
-
-    def _suspender(
-        self,
-        call: ActiveCall,
-        poller: TaskPoller,
-        suspend: SuspendOptions,
-        loaded: LoadedCall | None = None,
-        *,
-        claim: Claim | None = None,
-    ) -> TaskSuspender:
-        return TaskSuspender(
-            suspend,
-            poller,
-            call,
-            elicitations=self._elicitations,
-            server=self._server,
-            loaded=loaded,
-            claim=claim,
-        )
 
     async def _drive(self, call: ActiveCall, poller: TaskPoller, *, is_owned: bool) -> Any:
         task = (call.user, poller.state.id)
