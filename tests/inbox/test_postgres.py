@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any
 
@@ -9,7 +10,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, PostgresStore
-from mcp_elicit_client.inbox.stores.postgres_connection import Listener
+from mcp_elicit_client.inbox.stores.postgres_connection import Listener, PostgresConnections
 from tests.support import until
 from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, waiting_for_answer
 
@@ -44,6 +45,18 @@ async def test_the_next_use_after_a_restart_succeeds(stores: Stores) -> None:
         pass
 
     assert (await inbox.list("ann")).entries == ()
+
+
+@ONCE
+async def test_a_store_that_is_no_longer_used_closes_its_connections(stores: Stores) -> None:
+    connections = PostgresConnections(stores.servers.postgres.url, stores.schema)
+    with connections.reading() as session:
+        found = session.execute("list_undelivered", lease_owner="nobody")
+    (idle,) = connections._idle
+    del connections, session
+    gc.collect()
+
+    assert (list(found), idle.closed) == ([], True)
 
 
 @ONCE

@@ -62,6 +62,10 @@ class PostgresConnections:
     """
 
     def __init__(self, url: str, schema: str) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[Any] = []
+        self._process_id = 0
+        self._is_prepared = False
         try:
             import psycopg
             from psycopg import sql
@@ -78,10 +82,10 @@ class PostgresConnections:
             ) from None
         self._schema = schema
         self._quoted: str = sql.Identifier(schema).as_string(None)
-        self._lock = threading.Lock()
-        self._idle: list[Any] = []
-        self._process_id = 0
-        self._is_prepared = False
+
+    def __del__(self) -> None:
+        """Close the connections: `psycopg` warns of those that were not closed."""
+        self.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqlSession]:
@@ -177,11 +181,12 @@ class PostgresConnections:
             raise
         return connection
 
-    def open(self) -> Any:
-        """Return a new connection; raises the errors of the driver."""
+    def open(self, *statements: str) -> Any:
+        """Return a new connection in which *statements* were executed; raises the errors of the driver."""
         connection = self._psycopg.connect(**self._options, autocommit=True, row_factory=self._psycopg.rows.dict_row)
         try:
-            connection.execute(_SETTINGS.format(schema=self._quoted))
+            for each in (_SETTINGS.format(schema=self._quoted), *statements):
+                connection.execute(each)
         except BaseException:
             connection.close()
             raise
@@ -191,9 +196,7 @@ class PostgresConnections:
         """Return a new connection that listens for changes; raises the errors of the driver."""
         with self.reading():
             pass  # creates the schema
-        connection = self.open()
-        connection.execute(f"LISTEN {self._quoted}")
-        return connection
+        return self.open(f"LISTEN {self._quoted}")
 
     def _prepare(self, connection: Any) -> None:
         """Create the tables unless they exist, and check their format."""
