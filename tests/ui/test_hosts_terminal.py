@@ -25,6 +25,11 @@ BEGIN = """
 import asyncio, sys, threading, time
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.handlers.terminal.interactive.keyboard import waiting_threads
+
+def until_a_thread_waits():
+    while not waiting_threads(0):
+        time.sleep(0.01)
 
 FORM = {"properties": {"name": {"type": "string"}}}
 REQUEST = parse_request({"message": "Hello", "requestedSchema": FORM}, server="mail")
@@ -55,7 +60,7 @@ def answer(pane: Pane, name: str, ui: str = "interactive") -> None:
 IN_A_THREAD = """
 async def main():
     chat = asyncio.ensure_future(asyncio.to_thread(input, "host> "))
-    await asyncio.sleep(0.5)
+    await asyncio.to_thread(until_a_thread_waits)
     print("answer", (await TerminalHandler()(REQUEST)).to_wire())
     print("chat", await chat)
     print("again", await asyncio.to_thread(input, "again> "))
@@ -67,7 +72,7 @@ IN_THE_MAIN_THREAD = """
 handler = TerminalHandler()
 
 def answer():
-    time.sleep(0.5)
+    until_a_thread_waits()
     print("answer", asyncio.run(handler(REQUEST)).to_wire())
 
 thread = threading.Thread(target=answer)
