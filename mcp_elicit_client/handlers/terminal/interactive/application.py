@@ -290,6 +290,7 @@ async def _keep_mode(application: Application[Any], reader: Input) -> None:
         await asyncio.sleep(_TICK)
         is_suspended = application._running_in_terminal  # noqa: SLF001 -- there is no public way to know it
         if not is_suspended and regain_mode(reader):
+            _begin_line(application.output)  # keys were shown meanwhile
             application.renderer.reset()
             application.invalidate()
 
