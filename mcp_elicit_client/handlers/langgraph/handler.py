@@ -17,7 +17,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import anyio
 from pydantic import ValidationError
@@ -271,7 +271,7 @@ def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
         ValueError: If *action* is not one of the three actions.
     """
     check_type("question", question, Mapping, hint="Pass the value of the interrupt, such as `interrupt.value`.")
-    if action not in ("accept", "decline", "cancel"):
+    if action not in get_args(Action):
         raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
     value: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:

@@ -20,7 +20,7 @@ from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive import Theme
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
-from mcp_elicit_client.handlers.terminal.interactive.theme import is_unicode
+from mcp_elicit_client.handlers.terminal.interactive.theme import has_every_character
 from mcp_elicit_client.handlers.terminal.line_mode import LineMode
 from mcp_elicit_client.handlers.terminal.terminal import running_loop, suspended_prompt, terminal
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
@@ -197,4 +197,4 @@ def _is_interactive(width: int, encoding: str) -> bool:
         return True
     has_cursor = os.environ.get("TERM", "").casefold() not in _TERMS_WITHOUT_CURSOR
     # Only line mode shows which characters the terminal lacks.
-    return installed and has_cursor and width >= _MIN_WIDTH and is_unicode(encoding)
+    return installed and has_cursor and width >= _MIN_WIDTH and has_every_character(encoding)

@@ -102,9 +102,9 @@ def theme_of(environment: Mapping[str, str] = os.environ) -> Theme:
 
 def symbols_of(encoding: str | None) -> Symbols:
     """Return the symbols for an output with *encoding*."""
-    return UNICODE if is_unicode(encoding) and not os.environ.get("NO_COLOR") else ASCII
+    return UNICODE if has_every_character(encoding) and not os.environ.get("NO_COLOR") else ASCII
 
 
-def is_unicode(encoding: str | None) -> bool:
+def has_every_character(encoding: str | None) -> bool:
     """Return True if *encoding* has every character."""
     return (encoding or "").casefold().replace("-", "").startswith("utf")
