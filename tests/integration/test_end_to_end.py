@@ -112,7 +112,7 @@ def test_a_required_url_is_shown_and_the_call_is_repeated(tmp_path: Path) -> Non
     browser, opened = recording_browser(tmp_path, '"$1"')
     arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
     environment = {**npm_environment(), "BROWSER": str(browser)}
-    with terminal("call", "--legacy", *everything(), environment=environment) as child:
+    with terminal("call", "--legacy", "--name", "everything", *everything(), environment=environment) as child:
         say(child, "(press Enter to quit): ", f"trigger-url-elicitation {arguments}")
         first = say(child, "cancel: ", "open")
         say(child, "done / reopen / decline / cancel: ", "done")
