@@ -157,9 +157,12 @@ class Inbox:
         Raises:
             EntryNotFoundError: If there is no such request, or it has another
                 owner.
-            InboxError: If the store cannot be used.
+            InboxError: If the store cannot be used, or the request cannot be
+                read.
         """
-        return self._codec.entry_to_show(await self._find(owner, entry_id))
+        entry = self._codec.entry(await self._find(owner, entry_id))
+        entry.read()  # Entries of lists are read when they are shown: one that cannot be read does not hide the others.
+        return entry
 
     async def validate(self, owner: str, entry_id: str, content: Mapping[str, Any] | None) -> ValidationResult:
         """Check an answer without sending it; raises as `get`."""

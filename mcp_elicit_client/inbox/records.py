@@ -7,13 +7,12 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
-from pydantic_core import from_json
+from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, computed_field
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.deferred import build_models
@@ -87,7 +86,6 @@ class Entry(BaseModel):
 
     id: str
     owner: str
-    request: dict[str, Any]
     state: State = "pending"
     answered_by: str = ""
     updated_at: datetime
@@ -96,6 +94,13 @@ class Entry(BaseModel):
     max_expires_at: datetime
     action: Action | None = None
     call: str | None = None
+    _stored: _StoredText = PrivateAttr()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def request(self) -> dict[str, Any]:
+        """The request as JSON, without the server's ``_meta``."""
+        return _request_data(self.read())
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -122,14 +127,7 @@ class Entry(BaseModel):
         Raises:
             InboxError: If it is not a request.
         """
-        return self._request
-
-    @cached_property
-    def _request(self) -> Request:
-        try:
-            return _requests().validate_python(self.request)
-        except ValueError:
-            raise _unreadable() from None
+        return self._stored.request
 
 
 def notice_of(entry: Entry) -> Notice | None:
@@ -157,15 +155,21 @@ class EntryPage(BaseModel):
 
 def write_request(request: Request) -> str:
     """
-    Return *request* as JSON.
+    Return *request* as JSON for a store.
 
-    The server's ``_meta`` is omitted: users do not need it, and it is not
+    What is None is omitted, which takes a third less memory.  The server's
+    ``_meta`` is omitted as well: users do not need it, and it is not
     sanitized.
 
     Raises:
         ValueError: If it contains text that is not valid Unicode.
     """
-    return request.model_dump_json(exclude={"meta"})
+    return request.model_dump_json(exclude={"meta"}, exclude_none=True)
+
+
+def _request_data(request: Request) -> dict[str, Any]:
+    """Return *request* as JSON data with all members but the server's ``_meta``; raises as `write_request`."""
+    return request.model_dump(mode="json", exclude={"meta"})
 
 
 def question_data(request: Request) -> dict[str, Any]:
@@ -179,7 +183,7 @@ def question_data(request: Request) -> dict[str, Any]:
         ValueError: If it contains text that is not valid Unicode.
     """
     return {
-        "request": json.loads(write_request(request)),
+        "request": _request_data(request),
         "answer_schema": answer_schema(request),
         "warnings": list(warnings_data(request)),
         "untrusted": list(UNTRUSTED),
@@ -232,14 +236,35 @@ def progress_key(entry_id: str) -> str:
     return f"progress {entry_id}"
 
 
-class _Decoded:
-    """A request that was read from a store."""
+@dataclass(frozen=True)
+class _StoredText:
+    """
+    A request in a store.  Its text is read when it is needed.
 
-    def __init__(self, request: Request) -> None:
-        self.request = request
+    Attributes:
+        latest: The latest time at which it can expire.
+        text: The request as JSON.
+    """
+
+    latest: datetime
+    text: str
+
+    @cached_property
+    def request(self) -> Request:
+        """
+        The request.
+
+        Raises:
+            InboxError: If the text is not a request.
+        """
+        try:
+            return read_request(self.text)
+        except ValueError:
+            raise _unreadable() from None
 
     @cached_property
     def draft_key(self) -> str:
+        """The key of its draft."""
         return draft_key(self.request)
 
 
@@ -259,7 +284,7 @@ class RecordCodec:
     def __init__(self, cipher: Cipher, answer_timeout: float | None) -> None:
         self._cipher = cipher
         self._answer_timeout = answer_timeout
-        self._latest: OrderedDict[tuple[str, str, str], _Decoded] = OrderedDict()
+        self._latest: OrderedDict[tuple[str, str, str], _StoredText] = OrderedDict()
 
     def new_id(self) -> str:
         """Return a random ID that cannot be guessed.  It does not begin with a hyphen, as options of commands do."""
@@ -296,10 +321,10 @@ class RecordCodec:
 
     def extended(self, stored: StoredRequest) -> float:
         """Return when *stored* expires if the user extends its deadline, in seconds since 1970."""
-        request = self.decode_request(stored)
+        decoded = self._decoded(stored)
+        request = decoded.request
         step = self._timeout(request) if request.deadline is None else request.deadline.timestamp() - stored.created_at
-        latest, _ = self._request_text(stored)
-        return max(min(stored.expires_at + step, latest), stored.expires_at)
+        return max(min(stored.expires_at + step, decoded.latest.timestamp()), stored.expires_at)
 
     def encode_draft(self, owner: str, key: str, text: str) -> str:
         """Encode a draft, so that it fits only its owner and key."""
@@ -320,47 +345,39 @@ class RecordCodec:
         """Return the key of the draft of the request in *stored*."""
         return self._decoded(stored).draft_key
 
-    def _decoded(self, stored: StoredRequest) -> _Decoded:
+    def _decoded(self, stored: StoredRequest) -> _StoredText:
         """Return what *stored* contains.  The latest are kept, since each step of a conversation reads them again."""
         place = (stored.id, stored.owner, stored.request)
         found = self._latest.pop(place, None)
         if found is None:
+            latest, _, text = self._decode(stored.request, _request_context(stored.id, stored.owner)).partition(" ")
             try:
-                _, text = self._request_text(stored)
-                found = _Decoded(read_request(text))
-            except ValueError:
+                found = _StoredText(_time(float(latest)), text)
+            except (ValueError, OverflowError):
                 raise _unreadable() from None
         self._latest[place] = found
         if len(self._latest) > _MAX_LATEST:
             self._latest.popitem(last=False)
         return found
 
-    def entry_to_show(self, stored: StoredRequest) -> Entry:
-        """Return `entry` with its request decoded, so that `Entry.read` does not parse it again."""
-        entry = self.entry(stored)
-        vars(entry)["_request"] = self.decode_request(stored)
-        return entry
-
     def entry(self, stored: StoredRequest) -> Entry:
         """Return the part of a request that its owner may see."""
         resolution = stored.resolution
-        try:
-            latest, text = self._request_text(stored)
-            return Entry(
-                id=stored.id,
-                owner=stored.owner,
-                request=from_json(text),
-                state="pending" if resolution is None else resolution.state,
-                answered_by="" if resolution is None else resolution.answered_by,
-                updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
-                created_at=_time(stored.created_at),
-                expires_at=_time(stored.expires_at),
-                max_expires_at=_time(latest),
-                call=stored.call_id or None,
-                action=self._action(stored, resolution),
-            )
-        except ValueError:
-            raise _unreadable() from None
+        decoded = self._decoded(stored)
+        entry = Entry(
+            id=stored.id,
+            owner=stored.owner,
+            state="pending" if resolution is None else resolution.state,
+            answered_by="" if resolution is None else resolution.answered_by,
+            updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
+            created_at=_time(stored.created_at),
+            expires_at=_time(stored.expires_at),
+            max_expires_at=decoded.latest,
+            call=stored.call_id or None,
+            action=self._action(stored, resolution),
+        )
+        entry._stored = decoded  # noqa: SLF001 -- a model has no other way to take what is not one of its fields
+        return entry
 
     def page(self, stored: Sequence[StoredRequest], limit: int, cursors: Sequence[int]) -> EntryPage:
         """Return the first *limit* of *stored* as a page.  *cursors* are their positions in the list."""
@@ -412,11 +429,6 @@ class RecordCodec:
     def decode_call(self, call: StoredCall) -> str:
         """Return what is needed to resume *call*."""
         return self._decode(call.body, _call_context(call.id, call.owner, call.request_ids))
-
-    def _request_text(self, stored: StoredRequest) -> tuple[float, str]:
-        """Return the latest time at which *stored* can expire, in seconds since 1970, and its request as JSON."""
-        latest, _, text = self._decode(stored.request, _request_context(stored.id, stored.owner)).partition(" ")
-        return float(latest), text
 
     def _action(self, stored: StoredRequest, resolution: Resolution | None) -> Action | None:
         if resolution is None or resolution.state != "answered":

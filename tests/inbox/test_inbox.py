@@ -385,14 +385,19 @@ async def test_data_of_another_format_is_refused_with_advice(stores: Stores, key
             await inbox.get("ann", entry.id)
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda text: text.replace('"mode":"form"', '"mode":"fax"'), lambda text: text[:-1], lambda _: "1:1.5"]
+)
 @pytest.mark.parametrize("backend", [("asyncio", "memory")], ids="-".join)
-async def test_a_request_that_cannot_be_read_does_not_hide_the_others(stores: Stores) -> None:
+async def test_a_request_that_cannot_be_read_does_not_hide_the_others(
+    stores: Stores, damage: Callable[[str], str]
+) -> None:
     store = stores()
     inbox = Inbox(store)
     async with asking(inbox), asking(inbox):
         damaged, _ = await pending(inbox, count=2)
         stored = store._requests[damaged.id]
-        store._requests[damaged.id] = replace(stored, request=stored.request.replace('"mode":"form"', '"mode":"fax"'))
+        store._requests[damaged.id] = replace(stored, request=damage(stored.request))
         first, second = (await inbox.list("ann")).entries
         assert second.read().message
         with pytest.raises(InboxError, match="contains a request that cannot be read"):
@@ -401,7 +406,7 @@ async def test_a_request_that_cannot_be_read_does_not_hide_the_others(stores: St
             await inbox.get("ann", damaged.id)
 
 
-@pytest.mark.parametrize("found", ["1:", "1:soon {}", "1:1.5 {", "1:1.5"])
+@pytest.mark.parametrize("found", ["1:", "1:soon {}", "1:nan {}", "1:1e99 {}"])
 @pytest.mark.parametrize("backend", [("asyncio", "memory")], ids="-".join)
 async def test_a_text_that_is_no_request_is_an_error(stores: Stores, found: str) -> None:
     store = stores()

@@ -17,7 +17,8 @@ from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.langgraph.handler import _payload
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.webhook.delivery import write_question
-from mcp_elicit_client.inbox.records import Entry, EntryPage, write_request
+from mcp_elicit_client.inbox.encryption import make_cipher
+from mcp_elicit_client.inbox.records import Entry, EntryPage, RecordCodec
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.presentation.catalog import ENGLISH
@@ -123,9 +124,10 @@ class _Page(HTMLParser):
 
 def entry_of(request: Request, state: Any = "pending") -> Entry:
     """Return *request* as the inbox shows it."""
-    data = json.loads(write_request(request))
-    times: dict[str, Any] = dict.fromkeys(("updated_at", "created_at", "expires_at", "max_expires_at"), NOW)
-    return Entry(id="1", owner="ann", request=data, state=state, action=None, **times)
+    codec = RecordCodec(make_cipher(None), answer_timeout=None)
+    entry = codec.entry(codec.new_request("ann", request, NOW.timestamp()))
+    times = dict.fromkeys(("updated_at", "created_at", "expires_at", "max_expires_at"), NOW)
+    return entry.model_copy(update={"id": "1", "state": state, **times})
 
 
 def _pages(request: Request, *, single_request: bool) -> Iterator[str]:

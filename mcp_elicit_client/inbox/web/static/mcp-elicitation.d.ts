@@ -58,7 +58,6 @@ export interface Diagnostic {
 export interface Entry {
   id: string;
   owner: string;
-  request: FormRequest | UrlRequest;
   state: "pending" | "answered" | "withdrawn" | "expired" | "orphaned";
   answered_by: string;
   updated_at: string;
@@ -67,6 +66,7 @@ export interface Entry {
   max_expires_at: string;
   action: "accept" | "decline" | "cancel" | null;
   call: string | null;
+  request: FormRequest | UrlRequest;
   warnings: RequestWarning[];
   answer_schema: RequestedSchema | null;
   untrusted: string[];
