@@ -1,10 +1,11 @@
 """
 Streamable HTTP with mcp 2.x that outlives a server that is away for a while.
 
-In the SDK's transport, a request that cannot be sent, for example because the
-server is restarted, ends the session and the host application's task group.
-Here it is answered with status 503, so that only that request fails.  A task
-is polled while a request is open: its form must not be lost.
+In the SDK's transport, a request that cannot be sent or whose response breaks
+off, for example because the server is restarted, ends the session and the host
+application's task group.  Here it is answered with status 503, so that only
+that request fails.  A task is polled while a request is open: its form must
+not be lost.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def _client_class() -> Any:
         async def send(self, request: Any, **options: Any) -> Any:
             try:
                 response = await super().send(request, **options)
+                if response.headers.get("content-type", "").startswith("application/json"):
+                    await response.aread()  # The SDK reads streams of events as long as they last.
             except httpx.TransportError as error:
                 if not self._has_connected:
                     raise

@@ -170,6 +170,22 @@ async def test_a_server_that_refuses_the_connection_for_the_answer_ends_the_call
 
 
 @pytest.mark.parametrize("era", ERAS)
+async def test_a_response_that_breaks_off_fails_its_request_but_not_the_session(era: Era) -> None:
+    """With a plain callback, it ends the session.  A server that is restarted may stop while it sends a response."""
+    with raw_server(era, "http") as (where, server), anyio.fail_after(60):
+        async with connected("caller", where, era, anyio.lowlevel.checkpoint) as connection:
+            await connection.client.list_tools()
+            server.breaks_off = True
+            with pytest.raises(Exception, match=r".") as caught:
+                await connection.client.list_tools()
+            server.breaks_off = False
+            result = await connection.call_tool("ask", {})
+
+    assert result["content"][0]["text"] == TYPED
+    assert not isinstance(caught.value, TimeoutError)
+
+
+@pytest.mark.parametrize("era", ERAS)
 async def test_a_redirect_to_another_path_of_the_server_is_followed(era: Era) -> None:
     """As the SDK does: web frameworks redirect ``/mcp`` to ``/mcp/``."""
 

@@ -218,6 +218,7 @@ class RawHttpServer:
 
     Attributes:
         status: What every request is answered with; None to serve them.
+        breaks_off: Responses end after their headers.
         methods: The methods of all requests.
         url: Where it is.
     """
@@ -225,6 +226,7 @@ class RawHttpServer:
     def __init__(self, era: Era, *, synchronous: bool = False) -> None:
         self.era = era
         self.status: int | None = None
+        self.breaks_off = False
         self.methods: list[str] = []
         self.port = 0
         self.call: PushingCall | None = None
@@ -311,7 +313,8 @@ def _handler(server: RawHttpServer) -> type[http.server.BaseHTTPRequestHandler]:
             self.send_header("content-type", "application/json" if body else "text/plain")
             self.send_header("content-length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if not server.breaks_off:
+                self.wfile.write(body)
 
         def redirect(self, location: str) -> None:
             self.send_response(307)
