@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mcp_elicit_client import Answer, FormRequest, UrlRequest, parse_request
 from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import (
@@ -63,6 +64,7 @@ def converse(request: Request, catalog: MessageCatalog = ENGLISH, **options: Any
 
 
 BUTTONS = Style(has_buttons=True, max_options=4)
+WARNED: dict[str, Any] = {"diagnostics": (Diagnostic(code="impersonation", message="It resembles another name."),)}
 
 
 def play_on(conversation: Conversation, *replies: str) -> Turn:
@@ -345,11 +347,8 @@ def test_a_form_with_a_warning_is_sent_by_two_different_inputs() -> None:
 
 
 def test_a_yes_to_a_request_with_a_warning_is_reviewed_and_confirmed() -> None:
-    from mcp_elicit_client.core.diagnostics import Diagnostic
-
-    diagnostic = Diagnostic(code="impersonation", message="It resembles another name.")
-    empty = converse(form({}, diagnostics=(diagnostic,)))
-    boolean = converse(form({"a": {"type": "boolean"}}, diagnostics=(diagnostic,)))
+    empty = converse(form({}, **WARNED))
+    boolean = converse(form({"a": {"type": "boolean"}}, **WARNED))
 
     assert play(empty, "y").answer is None
     assert empty.reply("y").answer is None
@@ -385,6 +384,58 @@ def test_a_form_is_answered_with_buttons_and_widgets() -> None:
         "extras": ["b"],
         "sure": True,
     }
+
+
+def server_words(turn: Turn) -> list[str]:
+    return [part.text for part in turn.parts if isinstance(part, ServerText)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "style", "replies"),
+    [
+        (form({}, remember_seconds=600), BUTTONS, ["remember"]),
+        (form({}), BUTTONS, ["which?"]),
+        (form({}, **WARNED), BUTTONS, ["yes", "back"]),
+        (form({"a": {"type": "boolean"}}, remember_seconds=600), BUTTONS, ["remember"]),
+        (form({"a": {"type": "integer"}, "b": {"type": "string"}}), BUTTONS, ["which?"]),
+        (form({"a": {"type": "string"}, "b": {"type": "string"}}), BUTTONS, ["x", "/back"]),
+        (form({"a": {"type": "string"}}), Style(has_buttons=True, begins_with_dialog=True), ["which?"]),
+        (url(), BUTTONS, ["which?"]),
+        (url(":8443"), BUTTONS, ["show", "back"]),
+    ],
+)
+def test_the_first_question_of_a_chat_is_introduced_whenever_it_is_asked(
+    request_: Request, style: Style, replies: list[str]
+) -> None:
+    conversation = converse(request_, style=style)
+    first = play(conversation)
+
+    for turn in (play_on(conversation, *replies), conversation.ask_again()):
+        assert host_lines(first)[0] in host_lines(turn)
+        assert server_words(turn)[: len(server_words(first))] == server_words(first)
+        assert host_lines(turn).count("Quoted text comes from the server.") == 1
+
+
+@pytest.mark.parametrize("style", [Style(), BUTTONS])
+@pytest.mark.parametrize("fields", [{}, {"a": {"type": "boolean"}}, {"a": {"type": "string"}, "b": {"type": "string"}}])
+def test_a_form_is_confirmed_below_the_warnings_about_its_request(style: Style, fields: dict[str, Any]) -> None:
+    conversation = converse(form(fields, **WARNED), style=style)
+
+    turn = play(conversation, *(["yes"] if len(fields) < 2 else ["x", "x"]), *(["send"] if fields else []))
+
+    assert host_lines(turn).count("Warning: It resembles another name.") == 1
+    assert ("FORGED message" in server_words(turn)) == (style is BUTTONS and not fields)
+    answer = conversation.reply("confirm").answer
+    assert answer is not None
+    assert answer.confirmed
+
+
+def test_a_url_is_confirmed_below_its_warnings_and_what_it_is_for() -> None:
+    turn = play(converse(url(":8443"), style=BUTTONS), "show")
+
+    assert host_lines(turn).count("Warning: The URL uses an unusual port: 8443.") == 1
+    assert server_words(turn) == ["FORGED"]
+    assert [part for part in turn.parts if isinstance(part, Link)] == [Link(url(":8443").target)]
 
 
 def test_a_search_finds_options_with_or_without_their_accents() -> None:

@@ -37,6 +37,7 @@ class FormAnswers:
         before: What the user had entered when the request was shown before.
 
     Attributes:
+        context: The user's locale and time zone.
         inputs: What the user entered now, by field name.
     """
 
@@ -45,7 +46,7 @@ class FormAnswers:
     ) -> None:
         self._form = request.form
         self._catalog = catalog
-        self._context = context
+        self.context: InputContext = context
         self._before = before
         self._is_request_warned = must_confirm(request_warnings(request, catalog))
         self.inputs: dict[str, FieldInput] = {}
@@ -69,7 +70,7 @@ class FormAnswers:
 
     def set(self, field: Field, given: FieldInput) -> FieldState:
         """Use *given* for *field*, unless there are errors in the state that this returns."""
-        state = read_field(field, given, self._context)
+        state = read_field(field, given, self.context)
         if not state.errors:
             self.inputs[field.name], self._states[field.name] = given, state
         return state
@@ -80,7 +81,7 @@ class FormAnswers:
             if field.name in inputs:
                 given = inputs[field.name]
                 self.inputs[field.name] = given
-                self._states[field.name] = read_field(field, given, self._context, check_pattern=False)
+                self._states[field.name] = read_field(field, given, self.context, check_pattern=False)
 
     def value(self, field: Field) -> Any:
         """Return the value of *field*; `OMITTED` if it is not provided."""
@@ -146,7 +147,7 @@ class FormAnswers:
         return ((each.name, self._states[each.name]) for each in self._form.fields if each.name in self._states)
 
     def _restored(self, field: Field) -> FieldState:
-        return read_field(field, self._before[field.name], self._context, check_pattern=False)
+        return read_field(field, self._before[field.name], self.context, check_pattern=False)
 
     def error_text(self, field: Field, state: FieldState) -> str:
         """Return the errors in *state* of *field*, and what to enter, in one line."""

@@ -12,7 +12,6 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import find_choice
 from mcp_elicit_client.presentation.conversation.form_turns import FormTurns
-from mcp_elicit_client.presentation.conversation.introduction import introduction
 from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, FormStep
 from mcp_elicit_client.presentation.conversation.questions import find_command, help_lines
@@ -88,7 +87,7 @@ class FormConversation:
         """Return the first turn."""
         has_commands = self._progress.step == "field" and not self._style.has_buttons
         hint = [HostText(self._catalog.text(messages.COMMANDS_HINT))] if has_commands else []
-        return self._turns.ask(*introduction(self.request, self._catalog, self._context.time_zone, self._style), *hint)
+        return self._turns.start(*hint)
 
     def ask_again(self) -> Turn:
         """Return the turn that asks the present question, with buttons that were not pressed yet."""

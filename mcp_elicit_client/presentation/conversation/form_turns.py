@@ -12,6 +12,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice
+from mcp_elicit_client.presentation.conversation.introduction import introduction
 from mcp_elicit_client.presentation.conversation.progress import FormProgress
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion
 from mcp_elicit_client.presentation.conversation.turns import Button, HostText, Part, Style, Turn
@@ -19,7 +20,7 @@ from mcp_elicit_client.presentation.descriptions import is_yes_or_no, server_nam
 from mcp_elicit_client.presentation.form_input import inputs_to_json
 from mcp_elicit_client.presentation.remembering import remember_label, remember_line
 from mcp_elicit_client.presentation.url_prompts import refusals
-from mcp_elicit_client.presentation.warnings import warning_line
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import FormRequest
 
 _MAX_DISTANCE = 1_000_000
@@ -47,9 +48,19 @@ class FormTurns:
         self._progress = progress
         self._make = ChoiceMaker(catalog, server_name(request.server))
 
+    def start(self, *hints: Part) -> Turn:
+        """Return the turn that begins the conversation: the introduction, *hints* and the current question."""
+        return self._turn(*self._introduction(), *hints, *self._parts())
+
     def ask(self, *before: Part) -> Turn:
-        """Return the turn that asks the current question in full, after the parts *before*."""
-        return self._turn(*before, *self._parts())
+        """
+        Return the turn that asks the current question in full, after the parts *before*.
+
+        With buttons, it takes the place of the turn before.  The first
+        question is then introduced again, since the server's message may be
+        the question.
+        """
+        return self._turn(*before, *(self._introduction() if self._is_introduced else ()), *self._parts())
 
     def repeat(self, *parts: Part) -> Turn:
         """Return a turn with *parts* and only the prompt of the current question, or all of it if it has buttons."""
@@ -157,6 +168,16 @@ class FormTurns:
 
     # --- What is shown
 
+    @property
+    def _is_introduced(self) -> bool:
+        """True if each turn that asks the current question is to have the introduction, not only the first turn."""
+        step, has_fields = self._progress.step, bool(self._request.form.fields)
+        is_first = step == "start" or not has_fields or (step == "field" and not self.offers_field_before)
+        return self._style.has_buttons and is_first
+
+    def _introduction(self) -> Iterator[Part]:
+        return introduction(self._request, self._catalog, self._answers.context.time_zone, self._style)
+
     def _turn(self, *parts: Part) -> Turn:
         self._progress.turn += self._distance
         is_field = self._progress.step == "field"
@@ -184,6 +205,8 @@ class FormTurns:
                 yield from self.remember_parts()
             case "start" | "pick":
                 return
+            case "confirm" if not fields and self._is_introduced:  # with the warnings
+                return
             case "confirm":
                 yield from self._confirm_parts()
 
@@ -192,11 +215,11 @@ class FormTurns:
         yield from self._answers.rows()
 
     def _confirm_parts(self) -> Iterator[Part]:
-        """Yield the warnings: below the answers, where the turn before may no longer be visible."""
+        """Yield the warnings: below the answers, where the turns before may no longer be visible."""
         text, has_buttons = self._catalog.text, self._style.has_buttons
         if has_buttons:
             yield from self._answer_parts()
-        for warning in self._answers.warnings():
+        for warning in (*request_warnings(self._request, self._catalog), *self._answers.warnings()):
             if not warning.is_note:
                 yield HostText(warning_line(warning, self._catalog))
         if not has_buttons:

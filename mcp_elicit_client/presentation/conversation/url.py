@@ -80,7 +80,7 @@ class UrlConversation:
 
     def start(self) -> Turn:
         """Return the first turn."""
-        return self._ask(*introduction(self.request, self._catalog, self._time_zone, self._style))
+        return self._make_turn(*self._introduction(), *self._question())
 
     def ask_again(self) -> Turn:
         """Return the turn that asks the present question, with buttons that were not pressed yet."""
@@ -191,9 +191,9 @@ class UrlConversation:
             more = HostText(text(messages.NOTHING_OPENS)), Link(self.request.target, has_consent=True)
             return Turn(parts=(*parts, *more), answer=following)
         self._prompt = following
-        if not opened:
+        if not opened and not self._style.has_buttons:
             parts = *parts, *self._open_yourself()
-        return self._make_turn(*parts, *self._hints()) if self._style.has_buttons else self._ask(*parts)
+        return self._ask(*parts)
 
     def _open_yourself(self) -> tuple[Part, ...]:
         hint = HostText(self._catalog.text(messages.OPEN_YOURSELF))
@@ -201,25 +201,25 @@ class UrlConversation:
 
     # --- What is shown
 
-    def _ask(self, *parts: Part) -> Turn:
-        """Return the turn that asks the present question; with buttons, with the URL that it is about."""
-        before = parts
-        if self._style.has_buttons and self._prompt.step == "waiting" and self._unconfirmed is None:
-            before = *parts, *self._open_yourself()
-        elif self._style.has_buttons and not any(isinstance(each, Link) for each in parts):
-            before = *parts, Link(self.request.target)
-        return self._make_turn(*before, *self._hints())
+    def _introduction(self) -> Iterator[Part]:
+        return introduction(self.request, self._catalog, self._time_zone, self._style)
 
-    def _hints(self) -> Iterator[HostText]:
+    def _ask(self, *parts: Part) -> Turn:
+        """Return the turn that asks the present question; with buttons, it takes the place of the turn before."""
+        is_introduced = self._style.has_buttons and self._prompt.step == "consent"
+        return self._make_turn(*parts, *(self._introduction() if is_introduced else ()), *self._question())
+
+    def _question(self) -> Iterator[Part]:
         text, has_buttons = self._catalog.text, self._style.has_buttons
-        if self._unconfirmed is not None:
-            warnings = request_warnings(self.request, self._catalog)
-            yield from (HostText(warning_line(each, self._catalog)) for each in warnings if not each.is_note)
-            if not has_buttons:
-                yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
-        elif self._prompt.step == "waiting":
+        if self._prompt.step == "waiting":
+            if has_buttons:
+                yield from self._open_yourself()
             done = messages.SELECT_WHEN_FINISHED if has_buttons else messages.TYPE_DONE
             yield HostText(text(done, domain=self._make.domain))
+        elif self._unconfirmed is not None and not has_buttons:
+            warnings = request_warnings(self.request, self._catalog)
+            yield from (HostText(warning_line(each, self._catalog)) for each in warnings if not each.is_note)
+            yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
 
     def _make_turn(self, *parts: Part) -> Turn:
         self.turn += 1
