@@ -142,6 +142,24 @@ async def test_an_answer_leaves_the_conversation_about_the_same_request_in_anoth
         assert await get_progress(ask._inbox, "ann", entry_id) is None
 
 
+@pytest.mark.parametrize("max_history", [0, 100])
+async def test_a_withdrawn_request_loses_the_buttons_that_another_process_has_shown(max_history: int) -> None:
+    chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history))
+    asks, other = ChatHandler(chat, inbox=inbox), ChatHandler(chat, inbox=inbox)
+    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
+    request = parse_request(form_params({"properties": fields}), server="mail", user="ann")
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(asks, request)
+            await until(lambda: chat.messages)
+            await anyio.wait_all_tasks_blocked()
+            assert await other.reply("ann", "x", message_id="m1") is not None
+            group.cancel_scope.cancel()
+
+    assert chat.messages["2"].text.endswith("mail no longer needs an answer.")
+    assert not any(each.buttons for each in chat.messages.values())
+
+
 async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> None:
     now = [1_800_000_000.0]
     store, chat = MemoryStore(clock=lambda: now[0]), Chat()

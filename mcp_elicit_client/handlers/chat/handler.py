@@ -413,16 +413,14 @@ class ChatHandler:
 
     async def _close(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
         """Replace the message with the buttons, if it is still there, and forget the conversation."""
-        message_id = self._shown.pop(entry_id, None)
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
-            if message_id is not None:
-                await self._show_outcome(owner, entry_id, message_id, request, answer)
+            await self._show_outcome(owner, entry_id, request, answer)
             await self._forget(owner, entry_id)
 
-    async def _show_outcome(
-        self, owner: str, entry_id: str, message_id: str, request: Request, answer: Answer | None
-    ) -> None:
+    async def _show_outcome(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
+        shown_id = self._shown.pop(entry_id, "")
         try:
+            message_id = await self._sessions.shown_message(owner, entry_id) or shown_id
             outcome = self._rendering.outcome(await self._inbox.get(owner, entry_id))
         except EntryNotFoundError:  # the store keeps no history
             outcome = self._rendering.ended(request, answer)

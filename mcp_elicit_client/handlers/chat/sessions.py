@@ -153,6 +153,17 @@ class Sessions:
             await self.inbox.save_draft(owner, session.entry.id, kept)
             session.drafted = inputs
 
+    async def shown_message(self, owner: str, entry_id: str) -> str:
+        """
+        Return the message with the buttons, which any process may have shown; empty if none is known.
+
+        Raises:
+            InboxError: If the store cannot be used.
+        """
+        state = await get_progress(self.inbox, owner, entry_id) or {}
+        message_ids = state.get("message_ids")
+        return str(message_ids[-1]) if isinstance(message_ids, list) and message_ids else ""
+
     async def forget(self, owner: str, entry_id: str) -> None:
         """
         Delete the session of a request that is closed.
