@@ -15,6 +15,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import (
+    AnswerRow,
     Conversation,
     FormConversation,
     HostText,
@@ -384,6 +385,20 @@ def test_a_form_is_answered_with_buttons_and_widgets() -> None:
         "extras": ["b"],
         "sure": True,
     }
+
+
+def test_a_dialog_is_reviewed_without_naming_what_is_sent_twice() -> None:
+    request = form({"n": {"type": "number"}, "on": {"type": "string", "format": "date"}})
+    conversation = converse(request, MessageCatalog.for_language("de"), style=BUTTONS)
+    assert isinstance(conversation, FormConversation)
+    conversation.start()
+
+    turn = conversation.fill({"n": "7,5", "on": "24.12.2026"})
+
+    assert isinstance(turn, Turn)
+    assert host_lines(turn) == ["Prüfen Sie Ihre Antworten", "Ihre Antworten werden an mail gesendet."]
+    notes = [part.note for part in turn.parts if isinstance(part, AnswerRow)]
+    assert notes == ["Wird gesendet als 7.5", "Wird gesendet als 2026-12-24"]
 
 
 def server_words(turn: Turn) -> list[str]:

@@ -169,7 +169,7 @@ class FormConversation:
             return self._turns.ask(*notes)
         self._progress.step, self._progress.is_editing = "review", False
         has_more_to_say = notes or self._answers.must_confirm or self._answers.warnings()
-        return self._turns.ask(*notes) if has_more_to_say else self._send_or_warn()
+        return self._turns.ask() if has_more_to_say else self._send_or_warn()
 
     @property
     def asked(self) -> Field | None:
