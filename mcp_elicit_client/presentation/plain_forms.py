@@ -82,9 +82,9 @@ class PlainForm:
         return {name: value for name, value in restored.items() if not _is_omitted(fields.get(name), value)}
 
     def with_defaults(self, content: Mapping[str, Any]) -> Form:
-        """Return `form` with the values in *content*, which the program sent, as default values."""
+        """Return `form` with the values in *content*, which the program sent, as its only default values."""
         fields = (
-            each.model_copy(update={"default": _as_default(content[each.name])}) if each.name in content else each
+            each.model_copy(update={"default": _as_default(content[each.name]) if each.name in content else None})
             for each in self.form.fields
         )
         return self.form.model_copy(update={"fields": tuple(fields)})

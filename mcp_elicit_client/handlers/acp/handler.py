@@ -118,8 +118,10 @@ class EditorHandler:
                 return Answer.accept(content, by="user", sources=sources_of(request, content))
             errors = error_lines(plain.form, validation.errors, self._messages)
             wrong = {error.field for error in validation.errors}
-            kept = {name: raw[name] for name in content if name not in wrong} if "" not in wrong else {}
-            shown = shown.model_copy(update={"form": plain.with_defaults(kept)})
+            kept = {name: raw[name] for name in content if name not in wrong}
+            # A field that the user has cleared must not suggest the server's value again.
+            form = plain.form if "" in wrong else plain.with_defaults(kept)
+            shown = shown.model_copy(update={"form": form})
         return invalid_answer(validation.errors, "the editor's answers do not fit the form")
 
     async def _ask_url(self, request: UrlRequest) -> Answer:
