@@ -18,7 +18,7 @@ from mcp_elicit_client.handlers.chat.platform import ChatButton, ChatError, Chat
 from mcp_elicit_client.handlers.chat.rendering import cut, length
 
 try:
-    from telegram import Bot, CallbackQuery, LinkPreviewOptions, MessageEntity, Update
+    from telegram import Bot, CallbackQuery, LinkPreviewOptions, Message, MessageEntity, Update
     from telegram import InlineKeyboardButton as KeyboardButton
     from telegram import InlineKeyboardMarkup as Keyboard
     from telegram.error import BadRequest, RetryAfter, TelegramError
@@ -85,7 +85,7 @@ class TelegramHandler(ChatHandler):
         assert message is not None
         before = message.reply_to_message
         text, person = message.text or "", message.from_user
-        if person is None or (before is None and text.startswith("/")):  # a command of the bot
+        if person is None or (before is None and _is_command(message)):
             return
         reply_to = None if before is None else str(before.message_id)
         reaction = await self.reply(str(person.id), text, message_id=str(message.message_id), reply_to=reply_to)
@@ -114,6 +114,11 @@ class _Telegram:
     async def edit(self, person: str, message_id: str, message: ChatMessage) -> None:
         with _chat_errors():
             await self._bot.edit_message_text(chat_id=_chat_id(person), message_id=int(message_id), **_content(message))
+
+
+def _is_command(message: Message) -> bool:
+    """Return True if Telegram takes *message* for a command of the bot: ``/start``, but not ``/home/ann``."""
+    return any(each.type == MessageEntity.BOT_COMMAND and each.offset == 0 for each in message.entities)
 
 
 def _message_id(query: CallbackQuery) -> str:

@@ -448,6 +448,16 @@ async def test_text_for_the_bot_is_not_taken_as_an_answer(bot: Bot) -> None:
     assert not bot.answers
 
 
+@pytest.mark.parametrize("text", ["/home/ann", "/", "//skip", "/étage 2"])
+async def test_an_answer_that_begins_with_a_slash_is_no_command_of_the_bot(bot: Bot, text: str) -> None:
+    await bot.asks(form({"path": {"type": "string"}}))
+    await bot.write(text)
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"path": text.replace("//", "/")}
+    assert not bot.texts
+
+
 async def test_of_two_questions_a_reply_names_one(bot: Bot) -> None:
     first = await bot.asks(form({"a": {"type": "string", "title": "First"}}))
     second = await bot.asks(form({"a": {"type": "string", "title": "Second"}}))

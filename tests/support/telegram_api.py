@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ import anyio
 from aiohttp import web
 
 from tests.support import until
+
+_COMMAND = re.compile(r"/\w{1,64}(?:@\w{3,32})?(?![\w/<>])", re.ASCII)
+"""What Telegram takes for a command of the bot."""
 
 TOKEN = "1:fake"
 BOT = {"id": 1, "is_bot": True, "first_name": "Bot", "username": "the_bot"}
@@ -187,6 +191,8 @@ class FakeTelegram:
         chat = {"id": person, "type": "private"}
         number = next(self._numbers)
         message = {"message_id": number, "date": 1, "chat": chat, "from": _user(person), "text": text, **change}
+        if command := _COMMAND.match(text):
+            message["entities"] = [{"type": "bot_command", "offset": 0, "length": command.end()}]
         if reply_to is not None:
             message["reply_to_message"] = {"message_id": reply_to.id, "date": 1, "chat": chat, "text": "x"}
         update = {"update_id": next(self._numbers), "message": message}
