@@ -190,6 +190,42 @@ async def test_yes_is_selected_only_if_the_user_selected_it(bot: Bot, default: b
     assert (await bot.open())["blocks"][1]["element"]["initial_option"]["text"]["text"] == "Yes"
 
 
+@pytest.mark.parametrize(("checked", "remember"), [(["Yes"], True), (None, False)])
+async def test_the_answer_in_a_dialog_is_remembered_only_if_the_user_chooses_it(
+    bot: Bot, checked: list[str] | None, remember: bool
+) -> None:
+    await bot.asks(form({"a": {"type": "string"}}).model_copy(update={"remember_seconds": 900}))
+    view = await bot.open()
+    chosen = view["blocks"][-1]
+    assert (chosen["label"]["text"], chosen["optional"], "initial_options" in chosen["element"]) == (
+        "Remember",
+        True,
+        False,
+    )
+    assert chosen["hint"]["text"] == "Answer the same request from mail the same way for 15 minutes"
+    await bot.submit(view, "x", checked)
+
+    answer = await bot.answer()
+    assert (answer.content, answer.remember) == ({"a": "x"}, remember)
+
+
+async def test_sensitive_data_in_a_dialog_is_not_remembered(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string"}}).model_copy(update={"remember_seconds": 900}))
+    await bot.submit(await bot.open(), "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8", ["Yes"])
+    await until(lambda: "Send" in bot.api.latest(ANN).labels)
+    await bot.press("Send")
+    await bot.press("Confirm")
+
+    assert not (await bot.answer()).remember
+
+
+async def test_a_dialog_has_no_more_inputs_than_slack_takes(bot: Bot) -> None:
+    fields = {f"f{at}": {"type": "string"} for at in range(50)}
+    await bot.asks(form(fields).model_copy(update={"remember_seconds": 900}))
+
+    assert len([each for each in (await bot.open())["blocks"] if each["type"] == "input"]) == 50
+
+
 async def test_a_dialog_that_opens_too_late_becomes_a_conversation(bot: Bot) -> None:
     bot.api.late = True
     await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}))

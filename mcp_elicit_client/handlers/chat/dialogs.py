@@ -16,7 +16,11 @@ from mcp_elicit_client.presentation.descriptions import describe_field, option_l
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, to_text
 from mcp_elicit_client.presentation.quoting import quoted
+from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
+
+REMEMBER = "remember"
+"""The ID of the input of a dialog with which the user chooses to remember the answer."""
 
 
 def reason_not_shown(request: Request, limits: ChatLimits) -> str:
@@ -98,13 +102,36 @@ def make_dialog(
     quote = [ServerText(request.message)] if length(request.message) <= limits.max_text else []
     parts: list[Part] = [heading, *quote, legend]
     whole = len(fields) == len(request.form.fields)
+    inputs = [_dialog_field(conversation, each, limits, catalog, context) for each in fields]
+    if whole and conversation.offers_to_remember:
+        inputs += _remember_field(request, limits, catalog)[: limits.max_fields - len(inputs)]
     return Dialog(
         id=dialog_id,
         title=catalog.text(messages.DIALOG_TITLE),
         submit=catalog.text(messages.SEND if whole else messages.USE_VALUE),
         paragraphs=tuple(rendering.paragraphs(parts)),
-        fields=tuple(_dialog_field(conversation, each, limits, catalog, context) for each in fields),
+        fields=tuple(inputs),
     )
+
+
+def _remember_field(request: FormRequest, limits: DialogLimits, catalog: MessageCatalog) -> list[DialogField]:
+    """Return the input with which the user chooses to remember the answer, if there is room for its text."""
+    hint = remember_label(request, catalog)
+    label, yes = (catalog.text(messages.CHOICE_LABELS[each]) for each in ("remember", "yes"))
+    if length(hint) > limits.max_hint:
+        return []
+    return [
+        DialogField(
+            id=REMEMBER,
+            kind="options",
+            label=label,
+            hint=hint,
+            options=(yes,),
+            initial=None,
+            is_required=False,
+            is_date=False,
+        )
+    ]
 
 
 def _dialog_field(
@@ -153,7 +180,8 @@ def read_dialog(request: FormRequest, values: Mapping[str, DialogValue]) -> dict
         LookupError: The same.
     """
     fields = {str(at): field for at, field in enumerate(request.form.fields)}
-    return {fields[number].name: _input(fields[number], value) for number, value in values.items()}
+    entered = {number: value for number, value in values.items() if number != REMEMBER}
+    return {fields[number].name: _input(fields[number], value) for number, value in entered.items()}
 
 
 def _input(field: Field, value: DialogValue) -> FieldInput:

@@ -19,7 +19,7 @@ from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import normalize_handler
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
-from mcp_elicit_client.handlers.chat.dialogs import make_dialog, read_dialog, reason_not_shown
+from mcp_elicit_client.handlers.chat.dialogs import REMEMBER, make_dialog, read_dialog, reason_not_shown
 from mcp_elicit_client.handlers.chat.message_sender import MessageSender
 from mcp_elicit_client.handlers.chat.platform import (
     ChatError,
@@ -241,6 +241,8 @@ class ChatHandler:
                 given = read_dialog(session.form.request, values)
             except (ValueError, LookupError):
                 return Reaction(self._catalog.text(messages.OLD_BUTTON))
+            if REMEMBER in values:
+                session.form.remember(is_chosen=bool(values[REMEMBER]))
             turn = await anyio.to_thread.run_sync(session.form.fill, given)
             if isinstance(turn, Turn):
                 return await self._proceed(person, session, turn)

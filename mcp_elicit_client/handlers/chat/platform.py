@@ -159,7 +159,8 @@ class DialogField:
     Attributes:
         id: What to name its value in `ChatHandler.submit`.
         kind: The kind of input.
-        label: Its label: quoted words of the server.
+        label: Its label: quoted words of the server; of the choice to
+            remember the answer, words of the host.
         hint: What it accepts; empty if there is nothing to say.
         options: The labels of the options: words of the server, or yes and no.
         initial: The text, or the positions of the options, to begin with.

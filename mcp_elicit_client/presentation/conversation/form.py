@@ -176,6 +176,15 @@ class FormConversation:
         """The field that is asked at present; None for other questions."""
         return self._field if self._progress.step == "field" else None
 
+    @property
+    def offers_to_remember(self) -> bool:
+        """True if the user may choose at present that the answer is given again to the same request."""
+        return self._turns.offers_to_remember
+
+    def remember(self, *, is_chosen: bool) -> None:
+        """Note whether the user chose so in a dialog."""
+        self._progress.remembers = is_chosen
+
     def dialog_fields(self, button: str) -> Sequence[Field]:
         """Return the fields of the dialog that *button* opens; none if it opens no dialog."""
         return self._turns.dialog_fields(button)

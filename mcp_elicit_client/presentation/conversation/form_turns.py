@@ -83,7 +83,7 @@ class FormTurns:
     def offers_to_remember(self) -> bool:
         """True where an answer can be sent without a warning, if the request offers to remember it."""
         step = self._progress.step
-        is_last = step == "review" or (step == "field" and self._is_yes_or_no)
+        is_last = step in ("start", "review") or (step == "field" and self._is_yes_or_no)
         return is_last and bool(remember_label(self._request, self._catalog)) and not self._answers.must_confirm
 
     @property
