@@ -6,7 +6,7 @@ import asyncio
 import functools
 import re
 from collections.abc import Callable, Coroutine
-from datetime import timedelta
+from datetime import timedelta, timezone
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
@@ -28,7 +28,7 @@ from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
-from mcp_elicit_client.handlers.chat import ChatHandler
+from mcp_elicit_client.handlers.chat import ChatHandler, ChatLimits
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.notebook import NotebookHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -123,6 +123,11 @@ def user_of(_web: object) -> str:
 
 def webhook(secret: Any = None, **options: Any) -> WebhookHandler:
     return WebhookHandler("https://hooks.example", secret if not options else generate_secret(), **options)
+
+
+def chat(**options: Any) -> ChatHandler:
+    limits = ChatLimits(max_text=4096, max_label=60, max_input=4096)
+    return ChatHandler(SimpleNamespace(limits=limits, send=AsyncMock(), edit=AsyncMock()), **options)
 
 
 def relay(upstream: Any = "https://a.example", **options: Any) -> Relay:
@@ -400,6 +405,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: ChatHandler(any_("slack")),
         "`platform` must be an object with the method `send`, such as a `ChatPlatform`",
     ),
+    "a time zone as an object": (
+        lambda any_: chat(time_zone=any_(timezone.utc)),
+        "`time_zone` must be str or None, not timezone",
+    ),
     # webhooks
     "a secret as bytes": (lambda any_: webhook(any_(b"x" * 32)), "`secret` must be str, not bytes"),
     "secrets as bytes": (lambda any_: webhook(any_([b"x" * 32])), "`secret` must be str, not bytes"),
@@ -631,6 +640,9 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "calls": (lambda: relay(max_calls=0), "`max_calls` must be an int of at least 1, not 0"),
     "mode of connections": (lambda: relay(mode="lagacy"), "`mode` must be auto"),
     "idle timeout": (lambda: relay(idle_timeout=-1), "`idle_timeout` must be a number of at least 0, not -1"),
+    "name of a time zone": (lambda: chat(time_zone="Europe/Berlim"), "`time_zone` 'Europe/Berlim' is not known"),
+    "offset of a time zone": (lambda: chat(time_zone="+25:00"), "or an offset such as '+01:00'"),
+    "empty time zone": (lambda: chat(time_zone=""), "`time_zone` '' is not known on this computer"),
     "URL": (lambda: CALLER.connect("python server.py"), "Pass a command as StdioServerParameters"),
 }
 

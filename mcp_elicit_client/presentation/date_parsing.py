@@ -50,6 +50,24 @@ class DateFaultError(Exception):
         self.fault: FormatFault = FormatFault(code)
 
 
+def check_time_zone(time_zone: str) -> None:
+    """
+    Check that the times of users can be read in *time_zone*: a name, an offset, or `LOCAL_TIME_ZONE`.
+
+    Raises:
+        ValueError: If it is not known.
+    """
+    try:
+        offset = _offsets(time_zone, "2026-01-01 00:00")[0]
+    except DateFaultError:
+        offset = ""
+    if not is_date_time(f"2026-01-01T00:00:00{offset}"):
+        raise ValueError(
+            f"`time_zone` {time_zone!r} is not known on this computer. Pass an IANA name such as 'Europe/Berlin', or"
+            " an offset such as '+01:00'. If the name is correct, install the package tzdata."
+        )
+
+
 def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
     """
     Return the dates that *text* may mean, as ``2026-12-24``.

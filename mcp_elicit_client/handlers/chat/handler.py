@@ -37,6 +37,7 @@ from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import HostText, Turn, UrlConversation
+from mcp_elicit_client.presentation.date_parsing import check_time_zone
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
@@ -96,7 +97,8 @@ class ChatHandler:
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        ValueError: If *default_user* does not have 1 to 256 characters.
+        ValueError: If *default_user* does not have 1 to 256 characters, or
+            *time_zone* is not known on this computer.
     """
 
     def __init__(  # noqa: PLR0913 -- by keyword
@@ -112,6 +114,9 @@ class ChatHandler:
         check_method("platform", platform, "send", "a `ChatPlatform`")
         check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
         check_type("catalog", catalog, MessageCatalog)
+        check_type("time_zone", time_zone, str, NoneType)
+        if time_zone is not None:
+            check_time_zone(time_zone)
         self._inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
         self._limits = platform.limits
         self._sender = MessageSender(platform)
