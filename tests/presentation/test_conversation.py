@@ -461,6 +461,34 @@ def test_a_search_finds_options_with_or_without_their_accents() -> None:
         assert [each.label for each in turn.buttons if each.number] == [found]
 
 
+def test_selected_options_that_are_out_of_sight_are_counted() -> None:
+    field = {"type": "array", "items": {"enum": [f"option {number}" for number in range(9)]}}
+    conversation = converse(form({"a": field}), style=BUTTONS)
+    turn = conversation.start()
+    for name in ("option:0", "option:2"):
+        turn = conversation.press(button(turn, name))
+        assert "2 selected" not in host_lines(turn)
+
+    turn = conversation.press(button(turn, "page:1"))
+    assert "2 selected" in host_lines(turn)
+
+
+def test_typed_options_join_those_that_were_selected_with_buttons() -> None:
+    field = {"type": "array", "items": {"enum": ["salad", "wine", "bread"]}, "minItems": 2}
+    conversation = converse(form({"a": field, "b": {"type": "string"}}), style=BUTTONS)
+    conversation.press(button(conversation.start(), "option:2"))
+
+    turn = conversation.reply("wine")
+    assert [each.label for each in turn.buttons if each.is_selected] == ["wine", "bread"]
+    turn = conversation.reply("soup")
+    assert "Select one of the options." in host_lines(turn)
+    conversation.press(button(turn, "choose"))
+    answer = play_on(conversation, "/skip", "send").answer
+
+    assert answer is not None
+    assert answer.content == {"a": ["wine", "bread"]}
+
+
 def test_the_help_of_a_chat_names_no_keys() -> None:
     lines = host_lines(play(converse(form(FIELDS), style=BUTTONS), "/help"))
     assert "Send your answer as a message." in lines

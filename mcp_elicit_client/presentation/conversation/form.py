@@ -232,15 +232,28 @@ class FormConversation:
             return self.give(self._answers.on_enter(field))
         if text.startswith("//") and find_command(f"/{text.lstrip('/')}", field) is not None:
             text = text[1:]
+        given = self._translate(text)
+        named = self._positions(given) if self._style.has_buttons and self._progress.view.selected else ()
+        if named:
+            return self._look(self._progress.view.adding(named))
         if self._finds_options(text):
             return self._look(self._progress.view.searching(text))
-        return self.give(self._translate(text))
+        return self.give(given)
 
     def _finds_options(self, text: str) -> bool:
         """Return True if *text* selects no option, but a search for it finds some."""
         if not self._style.has_buttons or not matches(option_labels(self._field, self._catalog), text):
             return False
         return bool(read_field(self._field, text, self._context, check_pattern=False).errors)
+
+    def _positions(self, given: FieldInput) -> Sequence[int]:
+        """Return the positions of the options that *given* names, however few or many; empty if it names another."""
+        if not isinstance(self._field, MultiChoiceField):
+            return ()
+        field = self._field.model_copy(update={"min_items": None, "max_items": None})
+        value = read_field(field, given, self._context).value
+        named = {json_key(each) for each in value} if isinstance(value, list) else set()
+        return [at for at, each in enumerate(option_values(field)) if json_key(each) in named]
 
     def _press_option(self, at: int) -> Turn:
         if isinstance(self._field, MultiChoiceField):

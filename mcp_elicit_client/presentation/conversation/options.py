@@ -29,6 +29,10 @@ class OptionView:
         others = tuple(each for each in self.selected if each != at)
         return OptionView(self.page, self.search, others if at in self.selected else (*others, at))
 
+    def adding(self, positions: Sequence[int]) -> OptionView:
+        """Return the view after the options at *positions* were selected as well."""
+        return OptionView(self.page, self.search, tuple(dict.fromkeys((*self.selected, *positions))))
+
     def turned(self, by: int) -> OptionView:
         """Return the view *by* pages further."""
         return OptionView(max(self.page + by, 0), self.search, self.selected)

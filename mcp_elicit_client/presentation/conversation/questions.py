@@ -107,6 +107,8 @@ class FieldQuestion(NamedTuple):
             yield HostText(text(messages.PAGE_OF_OPTIONS, first=numbers[0], last=numbers[-1], count=len(labels)))
         elif has_more:
             yield HostText(text(messages.MORE_OPTIONS, count=len(labels) - len(shown)))
+        if not set(self.view.selected) <= set(shown):
+            yield HostText(text(messages.SELECTED, count=len(self.view.selected)))
 
     def button_prompt(self) -> str:
         """Return the last line of a question with buttons; empty if the answer has to be typed."""
