@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time
@@ -168,13 +168,19 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     return tuple(filter(is_date_time, readings)) or tuple(readings[:1])
 
 
-def time_of_day(moment: datetime, time_zone: str | None) -> str:
-    """Return the time of *moment* in the time zone *time_zone*: ``19:30:00``; ``18:30:00 UTC`` if it is not known."""
+def moment_text(moment: datetime, time_zone: str | None) -> str:
+    """
+    Return *moment* in the time zone *time_zone*: ``19:30:00``; ``18:30:00 UTC`` if it is not known.
+
+    If it is more than a day ahead, the text begins with the date.
+    """
     try:
         zone = timezone.utc if time_zone is None else _find_zone(time_zone)
     except DateFaultError:  # such as an offset
         zone = timezone.utc
-    return f"{moment.astimezone(zone):%H:%M:%S}{' UTC' if zone is timezone.utc else ''}"
+    shown = moment.astimezone(zone)
+    date_text = f"{shown:%Y-%m-%d} " if moment - datetime.now(timezone.utc) > timedelta(days=1) else ""
+    return f"{date_text}{shown:%H:%M:%S}{' UTC' if zone is timezone.utc else ''}"
 
 
 def names_time_zone(text: str) -> bool:

@@ -151,9 +151,11 @@ async def test_server_text_is_quoted_and_host_text_comes_last(bot: Bot) -> None:
         form({"a": {"type": "string", "title": "Ann's *name*", "description": "As in _your_ passport"}})
     )
 
+    (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
     assert shown.text == (
-        "mail asks for 1 answer\nPlease\nQuoted text comes from the server.\nField 1 of 1\nAnn's *name*\n"
-        "As in _your_ passport\nText; optional\nmail: Send your answer as a message."
+        "mail asks for 1 answer\nPlease\nQuoted text comes from the server.\n"
+        f"Expires at {entry.expires_at:%H:%M:%S} UTC\n"
+        "Field 1 of 1\nAnn's *name*\nAs in _your_ passport\nText; optional\nmail: Send your answer as a message."
     )
     assert shown.marked("blockquote") == ["Please", "Ann's *name*", "As in _your_ passport"]
     assert shown.marked("bold") == ["mail asks for 1 answer", "Field 1 of 1"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -64,6 +64,7 @@ def converse(request: Request, catalog: MessageCatalog = ENGLISH, **options: Any
     return start_conversation(request, catalog, InputContext(locale=catalog.locale, time_zone="UTC"), **options)
 
 
+TOKYO = timedelta(hours=9)
 BUTTONS = Style(has_buttons=True, max_options=4)
 WARNED: dict[str, Any] = {"diagnostics": (Diagnostic(code="impersonation", message="It resembles another name."),)}
 
@@ -509,6 +510,15 @@ def test_the_deadline_says_utc_if_the_time_zone_of_the_user_is_not_known(zone: s
     request = form({}, deadline=datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc))
     turn = start_conversation(request, ENGLISH, InputContext(time_zone=zone), style=BUTTONS).start()
 
+    assert f"Expires at {shown}" in host_lines(turn)
+
+
+@pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
+def test_a_deadline_that_is_days_ahead_has_its_date(zone: str | None) -> None:
+    deadline = datetime.now(timezone.utc) + timedelta(days=3)
+    turn = start_conversation(form({}, deadline=deadline), ENGLISH, InputContext(time_zone=zone), style=BUTTONS).start()
+
+    shown = f"{deadline:%Y-%m-%d %H:%M:%S} UTC" if zone is None else f"{deadline + TOKYO:%Y-%m-%d %H:%M:%S}"
     assert f"Expires at {shown}" in host_lines(turn)
 
 

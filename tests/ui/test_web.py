@@ -1060,6 +1060,20 @@ async def test_without_javascript_a_page_is_reloaded_when_its_request_expires(we
         assert "refresh" not in (await web.get(f"/{question.id}")).html
 
 
+@pytest.mark.parametrize(("seconds", "pattern"), [(600, "%H:%M:%S UTC"), (300_000, "%Y-%m-%d %H:%M:%S UTC")])
+async def test_without_javascript_the_time_is_shown_with_its_date_if_that_is_days_ahead(
+    seconds: int, pattern: str
+) -> None:
+    inbox = Inbox(MemoryStore(), answer_timeout=seconds)
+    app = inbox_app(inbox, lambda _: "ann")
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        web = Web(client, inbox, app)
+        async with web.asked() as question:
+            expires_at = (await inbox.get("ann", question.id)).expires_at
+            for path in ("/", f"/{question.id}"):
+                assert f"Expires at {expires_at.strftime(pattern)}<" in (await web.get(path)).html
+
+
 async def test_the_page_of_a_single_request_has_no_link_to_a_list() -> None:
     inbox = Inbox(MemoryStore())
     app = inbox_app(inbox, lambda _: "ann", single_request=True)

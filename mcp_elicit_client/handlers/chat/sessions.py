@@ -116,7 +116,7 @@ class Sessions:
         before = _inputs(state, "before")
         if state is None:
             before = _inputs((await self.inbox.get_draft(owner, entry_id) or {}).get(_DRAFT), "inputs")
-        request = entry.read()
+        request = entry.read().model_copy(update={"deadline": entry.expires_at})  # which the user is to know
         session = Session(entry, request, self._start(request, before), before)
         if state is not None:
             with suppress(ValueError, LookupError, TypeError):

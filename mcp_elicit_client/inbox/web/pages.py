@@ -26,6 +26,7 @@ from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormD
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.date_parsing import moment_text
 from mcp_elicit_client.presentation.descriptions import (
     Detail,
     answer_note,
@@ -413,6 +414,7 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "size_of": _size,
         "short_url": _short_url,
         "can_extend": _can_extend,
+        "moment_text": functools.partial(moment_text, time_zone=None),
         "details_of": functools.partial(request_details, catalog=catalog),
         "warnings_of": functools.partial(request_warnings, catalog=catalog),
         "warning_line": functools.partial(warning_line, catalog=catalog),

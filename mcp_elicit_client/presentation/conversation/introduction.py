@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.turns import LINES, HostText, Link, Part, ServerText, Style
-from mcp_elicit_client.presentation.date_parsing import time_of_day
+from mcp_elicit_client.presentation.date_parsing import moment_text
 from mcp_elicit_client.presentation.descriptions import request_details, title_line
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
@@ -26,7 +26,7 @@ def introduction(
         yield HostText(catalog.text(messages.FULL_URL))
         yield Link(request.target)
     if request.deadline is not None:
-        time = time_of_day(request.deadline, time_zone)
+        time = moment_text(request.deadline, time_zone)
         yield HostText(catalog.text(messages.EXPIRES_AT, time=time))
     for warning in request_warnings(request, catalog):
         yield HostText(warning_line(warning, catalog))
