@@ -147,7 +147,7 @@ class Relay:
         limits = (request_options or RequestOptions()).limits
         self._stored = StoredCalls(legs, leg_ttl=answer_timeout, max_ttl=MAX_CALL, limits=limits)
         self._rounds = RoundCalls(
-            self._connections,
+            connections=self._connections,
             stored=self._stored,
             held=self._held,
             sealer=StateSealer(key, self._server.name),

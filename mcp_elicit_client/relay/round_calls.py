@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -26,6 +27,7 @@ _CANCEL_TIMEOUT = 5.0
 """The maximum time for cancelling a task of the upstream server, in seconds."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCalls:
     """
     Such calls of a relay.
@@ -33,7 +35,7 @@ class RoundCalls:
     A call to a server with multi-round-trip requests is stored between two
     requests of the client.  Any other call is held by this process.
 
-    Args:
+    Attributes:
         connections: The connections to the upstream server.
         stored: The stored calls.
         held: The held calls.
@@ -42,22 +44,12 @@ class RoundCalls:
         leg_ttl: How long a leg can be answered, in seconds.
     """
 
-    def __init__(  # noqa: PLR0913 -- the parts of a relay
-        self,
-        connections: ConnectionPool,
-        *,
-        stored: StoredCalls,
-        held: HeldCalls,
-        sealer: StateSealer,
-        timeouts: RelayTimeouts,
-        leg_ttl: float,
-    ) -> None:
-        self._connections = connections
-        self._stored = stored
-        self._held = held
-        self._sealer = sealer
-        self._timeouts = timeouts
-        self._leg_ttl = leg_ttl
+    connections: ConnectionPool
+    stored: StoredCalls
+    held: HeldCalls
+    sealer: StateSealer
+    timeouts: RelayTimeouts
+    leg_ttl: float
 
     async def relay(
         self, downstream: Downstream, spec: CallSpec, params: Any, progress: ProgressCallback | None
@@ -84,25 +76,25 @@ class RoundCalls:
                 raise RefusedError("state_missing")
             step = await self._start(downstream, spec, progress)
         else:
-            state = self._sealer.unseal(params.request_state, downstream.caller)
+            state = self.sealer.unseal(params.request_state, downstream.caller)
             if state.process:
-                held = self._held.find(state.call_id, state.process, spec)
+                held = self.held.find(state.call_id, state.process, spec)
                 step = await held.respond(state.leg, responses, progress)
             else:
                 step = await self._continue(downstream, spec, state, responses, progress)
         if isinstance(step, CallOutcome):
             return step.unwrap()
         state = StateContent(step.call_id, step.number, step.process)
-        return input_required(step, self._sealer.seal(state, downstream.caller, self._leg_ttl))
+        return input_required(step, self.sealer.seal(state, downstream.caller, self.leg_ttl))
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
         came: Any = None
-        async with self._connections.lease(downstream) as connection:
+        async with self.connections.lease(downstream) as connection:
             if connection.has_rounds:
-                came = await connection.caller.start(connection.client, spec, self._timeouts, progress)
+                came = await connection.caller.start(connection.client, spec, self.timeouts, progress)
         if isinstance(came, PausedCall):
-            leg = await self._stored.start(downstream.caller, came)
-            self._connections.keep(connection, leg.call_id, self._leg_ttl)
+            leg = await self.stored.start(downstream.caller, came)
+            self.connections.keep(connection, leg.call_id, self.leg_ttl)
             return leg
         return await self._step_of(downstream, spec, came, progress, connection)
 
@@ -117,13 +109,13 @@ class RoundCalls:
         """Hold a call of which nothing *came* yet, or what only a process can finish.  Otherwise it has ended."""
         work: Work
         if came is None or isinstance(came, UrlRequiredInRounds):
-            work = functools.partial(_make, spec, self._timeouts, came, wants_progress=progress is not None)
+            work = functools.partial(_make, spec, self.timeouts, came, wants_progress=progress is not None)
         elif isinstance(came, TaskHandle):
-            work = functools.partial(_finish_task, came, self._timeouts)
+            work = functools.partial(_finish_task, came, self.timeouts)
         else:
             return CallOutcome(came)
-        lease = self._connections.lease(downstream, connection)
-        return await self._held.start(downstream, spec, lease, work, progress)
+        lease = self.connections.lease(downstream, connection)
+        return await self.held.start(downstream, spec, lease, work, progress)
 
     async def _continue(
         self,
@@ -136,26 +128,26 @@ class RoundCalls:
         async def proceed(
             snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
         ) -> Any:
-            preferred = self._connections.connection_of(state.call_id)
-            async with self._connections.lease(downstream, preferred) as connection:
+            preferred = self.connections.connection_of(state.call_id)
+            async with self.connections.lease(downstream, preferred) as connection:
                 came = await connection.caller.proceed(
                     connection.client,
                     snapshot,
                     answers,
-                    self._timeouts,
+                    self.timeouts,
                     before_send=before_send,
                     progress_callback=progress,
                 )
             if isinstance(came, PausedCall):
-                self._connections.keep(connection, state.call_id, self._leg_ttl)
+                self.connections.keep(connection, state.call_id, self.leg_ttl)
                 return came
-            self._connections.release(state.call_id)
+            self.connections.release(state.call_id)
             step = await self._step_of(downstream, spec, came, progress, connection)
             return step.unwrap() if isinstance(step, CallOutcome) else step
 
-        step = await self._stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)
+        step = await self.stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)
         if isinstance(step, Leg) and step.process and not step.questions:  # held since, and asked for again
-            return await self._held.find(step.call_id, step.process, spec).respond(step.number, {}, progress)
+            return await self.held.find(step.call_id, step.process, spec).respond(step.number, {}, progress)
         return step
 
 

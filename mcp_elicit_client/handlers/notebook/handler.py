@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Literal
 
@@ -116,7 +117,7 @@ class NotebookHandler:
 
     async def _ask(self, request: Request, kernel: NotebookKernel) -> Answer:
         output = CellOutput(kernel, request, self._catalog)
-        showing = _Showing(request, kernel, output, form=self._form, origin=self._origin, messages=self._messages)
+        showing = _Showing(request, kernel, output, self._form, self._origin, self._messages)
         answer: Answer | None = None
         try:
             answer = await run_until(kernel.interrupted, showing.ask)
@@ -129,50 +130,41 @@ class NotebookHandler:
         return answer
 
 
+@dataclass(slots=True)
 class _Showing:
-    """One request while it is shown."""
+    """One request while it is shown, and what the handler was made with."""
 
-    def __init__(  # noqa: PLR0913 -- what the handler was made with
-        self,
-        request: Request,
-        kernel: NotebookKernel,
-        output: CellOutput,
-        *,
-        form: Literal["auto", "widget", "page"],
-        origin: str | None,
-        messages: MessageCatalog | None,
-    ) -> None:
-        self._form = form
-        self._origin = origin
-        self._messages = messages
-        self._request = request
-        self._kernel = kernel
-        self._output = output
-        self._widget: RequestWidget | None = None
+    request: Request
+    kernel: NotebookKernel
+    output: CellOutput
+    form: Literal["auto", "widget", "page"]
+    origin: str | None
+    messages: MessageCatalog | None
+    widget: RequestWidget | None = None
 
     async def ask(self) -> Answer:
-        if self._form == "widget" or (self._form == "auto" and self._can_use_widgets()):
+        if self.form == "widget" or (self.form == "auto" and self._can_use_widgets()):
             answer = await self._ask_in_widget()
-            if answer is not None or self._form == "widget":
+            if answer is not None or self.form == "widget":
                 return answer or Answer.cancel(by="unattended", reason="the notebook does not show the widget")
-            self._kernel.has_failed = True
+            self.kernel.has_failed = True
         return await self._ask_on_page()
 
     def _can_use_widgets(self) -> bool:
-        return self._kernel.delivers_widgets and not self._kernel.has_failed and not is_trio()
+        return self.kernel.delivers_widgets and not self.kernel.has_failed and not is_trio()
 
     async def _ask_on_page(self) -> Answer:
-        origins = notebook_origins() if self._origin is None else (self._origin,)
+        origins = notebook_origins() if self.origin is None else (self.origin,)
 
         def prepare(page: BrowserTab) -> Callable[[], Awaitable[bool]]:
             async def show() -> bool:
                 if origins:
-                    self._output.show_frame(page.url)
+                    self.output.show_frame(page.url)
                 return bool(origins)
 
             return show
 
-        return await ask_on_page(self._request, self._messages, prepare, self._output.show_url, frame_ancestors=origins)
+        return await ask_on_page(self.request, self.messages, prepare, self.output.show_url, frame_ancestors=origins)
 
     async def _ask_in_widget(self) -> Answer | None:
         """Return the answer; None if the front end does not show the widget."""
@@ -188,7 +180,7 @@ class _Showing:
             if was_shown:
                 await widget.removed()
 
-        answer = await ask_in_inbox(self._request, inbox, _OWNER, show_until_removed)
+        answer = await ask_in_inbox(self.request, inbox, _OWNER, show_until_removed)
         if answer is None and was_shown:
             return Answer.cancel(by="unattended", reason="the output was removed")
         return answer
@@ -197,14 +189,14 @@ class _Showing:
         from mcp_elicit_client.handlers.notebook.widget import RequestWidget
         from mcp_elicit_client.inbox.web import inbox_app
 
-        app = inbox_app(inbox, lambda _: _OWNER, single_request=True, messages=self._messages)
-        self._widget = RequestWidget(app, request_id)
-        self._output.show_widget(self._widget.model_id)
-        return self._widget
+        app = inbox_app(inbox, lambda _: _OWNER, single_request=True, messages=self.messages)
+        self.widget = RequestWidget(app, request_id)
+        self.output.show_widget(self.widget.model_id)
+        return self.widget
 
     def end(self, answer: Answer | None) -> None:
         """Replace the request by a sentence; after consent to a URL, once the user opened it."""
-        request = self._request
+        request = self.request
         is_link = isinstance(request, UrlRequest) and request.respond_after == "consent"
         if is_link and answer is not None and answer.action == "accept":
             # The event loop may end before, if another thread runs it.
@@ -213,11 +205,11 @@ class _Showing:
             self._end(answer)
 
     def _end_after_link(self, answer: Answer) -> None:
-        is_opened = threading.Event() if self._widget is None else self._widget.link_opened
+        is_opened = threading.Event() if self.widget is None else self.widget.link_opened
         is_opened.wait(LINK_TIMEOUT)
         self._end(answer)
 
     def _end(self, answer: Answer | None) -> None:
-        self._output.end(answer)
-        if self._widget is not None:
-            self._widget.close()
+        self.output.end(answer)
+        if self.widget is not None:
+            self.widget.close()

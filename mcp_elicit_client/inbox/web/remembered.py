@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -21,42 +22,37 @@ _ALL = "all"
 """The ID that stands for all answers of the user."""
 
 
+@dataclass(frozen=True, slots=True)
 class RememberedEndpoint:
     """
     The endpoint ``remembered``.
 
-    Args:
+    Attributes:
         remembered: The remembered answers.
         owner_of: Returns the signed-in user of a Starlette request.
         pages_for: Returns the writer of the pages for a Starlette request.
     """
 
-    def __init__(
-        self,
-        remembered: RememberedAnswers,
-        owner_of: Callable[[WebRequest], Awaitable[str]],
-        pages_for: Callable[[WebRequest], Pages],
-    ) -> None:
-        self._remembered = remembered
-        self._owner_of = owner_of
-        self._pages_for = pages_for
+    remembered: RememberedAnswers
+    owner_of: Callable[[WebRequest], Awaitable[str]]
+    pages_for: Callable[[WebRequest], Pages]
 
     async def show(self, web: WebRequest) -> Response:
         """List the remembered answers of the user, oldest first."""
-        answers = self._remembered.list(await self._owner_of(web))
+        answers = self.remembered.list(await self.owner_of(web))
         if "text/html" in web.headers.get("accept", ""):
-            return self._pages_for(web).remembered(answers)
+            return self.pages_for(web).remembered(answers)
         return JSONResponse({"answers": [_to_json(each) for each in answers]})
 
     async def revoke(self, web: WebRequest) -> Response:
         """Forget one answer of the user, or all of them."""
-        owner = await self._owner_of(web)
+        owner = await self.owner_of(web)
         is_json = media_type(web.headers) == "application/json"
         answer_id = _read_id(await web.body(), is_json=is_json)
         if answer_id == _ALL:
-            count = self._remembered.revoke_all(user=owner)
+            count = self.remembered.revoke_all(user=owner)
         else:
-            count = int(self._remembered.revoke(answer_id, user=owner))
+            count = int(self.remembered.revoke(answer_id, user=owner))
         if is_json:
             return JSONResponse({"revoked": count}, 200 if count or answer_id == _ALL else 404)
         return Response(status_code=303, headers={"Location": "remembered"})
