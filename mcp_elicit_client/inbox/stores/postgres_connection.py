@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
-from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements, transaction
 from mcp_elicit_client.inbox.stores.threads import MAX_THREADS, stop_if_abandoned
 
 FORMAT = 1
@@ -107,16 +107,8 @@ class PostgresConnections:
             InboxError: If the database cannot be used, or if it is unknown
                 whether the transaction was committed.
         """
-        with self._connected() as connection:
-            connection.execute(_BEGIN)
-            try:
-                yield SqlSession(connection, _STATEMENTS)
-                stop_if_abandoned()
-                connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(*self._failures):
-                    connection.execute("ROLLBACK")
-                raise
+        with self.reading() as session, transaction(session.connection, _BEGIN, self._failures):
+            yield session
 
     def close(self) -> None:
         """Close the connections that no thread uses.  The next use opens others."""

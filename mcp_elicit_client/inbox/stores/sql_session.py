@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcp_elicit_client.inbox.stores.models import Resolution
+from mcp_elicit_client.inbox.stores.threads import stop_if_abandoned
 
 
 def load_statements() -> dict[str, str]:
@@ -20,6 +21,20 @@ def load_statements() -> dict[str, str]:
 def load_sql(name: str) -> str:
     """Return the text of an SQL file."""
     return (importlib.resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+@contextmanager
+def transaction(connection: Any, begin: str, failures: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Run a transaction.  It is rolled back after an error, or if the task was cancelled.  Drivers raise *failures*."""
+    connection.execute(begin)
+    try:
+        yield
+        stop_if_abandoned()
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(*failures):
+            connection.execute("ROLLBACK")
+        raise
 
 
 @dataclass(frozen=True, slots=True)

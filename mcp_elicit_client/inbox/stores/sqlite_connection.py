@@ -12,13 +12,14 @@ from pathlib import Path
 
 from mcp_elicit_client._files import UnsafeFileError, check_file
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements, transaction
 from mcp_elicit_client.inbox.stores.threads import stop_if_abandoned
 
 FORMAT = 2
 """The format number of the file, in its ``user_version``.  Increase it with each change of the schema."""
 
 _RETRY_INTERVAL = 0.01
+_BEGIN = "BEGIN IMMEDIATE"
 
 _STATEMENTS = load_statements()
 
@@ -72,7 +73,7 @@ class SqliteConnection:
         Raises:
             InboxError: If the file cannot be used.
         """
-        with self.reading() as session, _transaction(session.connection):
+        with self.reading() as session, transaction(session.connection, _BEGIN, (sqlite3.Error,)):
             yield session
 
     def truncate_log(self, lock_timeout: float | None = None) -> bool:
@@ -178,19 +179,6 @@ def _files_of(path: Path) -> list[Path]:
     return [path, *(path.with_name(f"{path.name}-{name}") for name in ("wal", "shm", "journal"))]
 
 
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        stop_if_abandoned()
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-
-
 def _enable_write_ahead_log(connection: sqlite3.Connection, *, is_last_attempt: bool) -> bool:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -210,7 +198,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
-    with _transaction(connection):
+    with transaction(connection, _BEGIN, (sqlite3.Error,)):
         if not _is_empty(connection):  # Another process created them since the check.
             return
         for statement in filter(str.strip, load_sql("sqlite_schema.sql").split(";")):
