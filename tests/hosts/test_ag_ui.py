@@ -23,7 +23,7 @@ from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support import skip_or_fail
-from tests.support.agui import FrontEnd, agent_process, cancelled, resolved, tool_calls, user_message
+from tests.support.agui import FrontEnd, Run, agent_process, cancelled, resolved, tool_calls, user_message
 from tests.support.inboxes import Clock
 from tests.support.inprocess import in_process
 
@@ -112,6 +112,13 @@ def inbox() -> Inbox:
     return Inbox(MemoryStore())
 
 
+@asynccontextmanager
+async def asking(inbox: Inbox, *tools: str) -> AsyncIterator[tuple[FrontEnd, Run]]:
+    """Yield the front end of an agent that calls *tools*, and its first run."""
+    async with Endpoint([*tools], inbox).front_end() as front:
+        yield front, await front.run(text="hello")
+
+
 def said(run: Any) -> Any:
     return {call: json.loads(text) for call, text in json.loads(run.one("TEXT_MESSAGE_CONTENT")["delta"]).items()}
 
@@ -146,18 +153,14 @@ async def test_a_request_ends_the_run_and_the_next_run_brings_the_answer(inbox: 
     ],
 )
 async def test_each_action_has_its_resume_entry(inbox: Inbox, tool: str, entry: Any, got: Any) -> None:
-    endpoint = Endpoint([tool], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, tool) as (front, asked):
         answered = await front.run(entry(asked.interrupt))
 
     assert said(answered) == {"tool-0": {"got": got}}
 
 
 async def test_all_open_interrupts_of_a_round_are_answered_in_one_resume(inbox: Inbox) -> None:
-    endpoint = Endpoint(["two", "form"], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, "two", "form") as (front, asked):
         first, second, third = asked.interrupts
         partial = await front.run(resolved(first, NAME), resolved(third, NAME))
         twice = await front.run(resolved(first, NAME), resolved(first, NAME), resolved(second, NAME))
@@ -205,9 +208,7 @@ async def test_a_replayed_resume_calls_nothing_again(inbox: Inbox) -> None:
 
 
 async def test_an_answer_whose_run_was_lost_is_sent_when_it_is_repeated(inbox: Inbox) -> None:
-    endpoint = Endpoint(["form"], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, "form") as (front, asked):
         (entry,) = await _all_entries(inbox, front)
         await inbox.answer(entry.owner, entry.id, "accept", NAME)  # and the process ends before it resumes the call
         answered = await front.run(resolved(asked.interrupt, NAME))
@@ -261,9 +262,7 @@ async def test_interrupts_and_errors_are_in_the_language_of_the_user(inbox: Inbo
 
 @pytest.mark.parametrize("payload", [None, "Ann", [], {"name": 3, "x": SECRET}, {}])
 async def test_an_invalid_payload_answers_nothing_and_is_not_quoted(inbox: Inbox, payload: Any) -> None:
-    endpoint = Endpoint(["form"], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, "form") as (front, asked):
         refused = await front.run(resolved(asked.interrupt, payload))
         answered = await front.run(resolved(asked.interrupt, NAME))
 
@@ -274,18 +273,14 @@ async def test_an_invalid_payload_answers_nothing_and_is_not_quoted(inbox: Inbox
 
 @pytest.mark.parametrize("payload", [None, {}, {"approved": "yes"}, {"approved": 1}, True])
 async def test_only_true_approves(inbox: Inbox, payload: Any) -> None:
-    endpoint = Endpoint(["url"], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, "url") as (front, asked):
         refused = await front.run(resolved(asked.interrupt, payload))
 
     assert refused.error == "INVALID_PAYLOAD"
 
 
 async def test_another_user_or_thread_can_neither_see_nor_answer(inbox: Inbox) -> None:
-    endpoint = Endpoint(["form"], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, "form") as (front, asked):
         bob = replace(front, headers=(("x-user", "bob"),))
         other = replace(front, thread="thread-2")
         refused = [await each.run(resolved(asked.interrupt, NAME)) for each in (bob, other)]
@@ -309,9 +304,7 @@ async def test_an_expired_interrupt_is_refused_and_the_thread_continues() -> Non
 
 
 async def test_a_request_for_hidden_text_is_cancelled_and_never_sent_to_the_front_end(inbox: Inbox) -> None:
-    endpoint = Endpoint(["password"], inbox)
-    async with endpoint.front_end() as front:
-        asked = await front.run(text="hello")
+    async with asking(inbox, "password") as (front, asked):
         answered = await front.run(resolved(asked.interrupt, NAME))
 
     assert asked.interrupt["message"].splitlines()[1] == "| Who are you?"

@@ -49,6 +49,8 @@ class Visitor:
     def __init__(self, *, opens: bool = True) -> None:
         self.files: list[Path] = []
         self.urls: list[str] = []
+        self.answers: list[Answer] = []
+        self.group: Any = None
         self.opens = opens
 
     async def open_file(self, path: Path) -> bool:
@@ -81,49 +83,49 @@ async def serving_has_ended() -> None:
             await anyio.sleep(0.01)
 
 
-async def ask(visitor: Visitor, into: list[Answer], request: Any = REQUEST, **options: Any) -> None:
-    into.append(await BrowserHandler(open_file=visitor.open_file, **options)(request))
+async def ask(visitor: Visitor, request: Any = REQUEST, **options: Any) -> None:
+    visitor.answers.append(await BrowserHandler(open_file=visitor.open_file, **options)(request))
+
+
+@asynccontextmanager
+async def pending(*, request: Any = REQUEST, opens: bool = True, **options: Any) -> AsyncIterator[Visitor]:
+    """Ask in the background of the block."""
+    visitor = Visitor(opens=opens)
+    async with anyio.create_task_group() as visitor.group:
+        visitor.group.start_soon(lambda: ask(visitor, request, **options))
+        yield visitor
 
 
 async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
     before = set(threading.enumerate())
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with visiting(await visitor.url()) as (client, path):
-            assert not visitor.files[0].parent.exists()
-            assert (await client.get(visitor.urls[0])).status_code == 404
-            assert "Who?" in (await client.get(path)).text
-            assert "This field is required." in (await client.post(path, data={"action": "accept"})).text
-            done = await client.post(path, data={"action": "accept", "f0": "Ann"})
-            assert "Answer sent" in done.text
-            # The path stops working once the page has its style.
-            with anyio.fail_after(60), contextlib.suppress(httpx.TransportError):  # The server may have ended.
-                while (await client.get(path)).status_code == 200:
-                    await anyio.sleep(0.05)
+    async with pending() as visitor, visiting(await visitor.url()) as (client, path):
+        assert not visitor.files[0].parent.exists()
+        assert (await client.get(visitor.urls[0])).status_code == 404
+        assert "Who?" in (await client.get(path)).text
+        assert "This field is required." in (await client.post(path, data={"action": "accept"})).text
+        done = await client.post(path, data={"action": "accept", "f0": "Ann"})
+        assert "Answer sent" in done.text
+        # The path stops working once the page has its style.
+        with anyio.fail_after(60), contextlib.suppress(httpx.TransportError):  # The server may have ended.
+            while (await client.get(path)).status_code == 200:
+                await anyio.sleep(0.05)
     await serving_has_ended()
 
-    assert answers[0].content == {"name": "Ann"}
-    assert (answers[0].by, answers[0].reason, answers[0].sources) == (
-        "user",
-        "answered in the browser",
-        {"name": "user"},
-    )
+    (answer,) = visitor.answers
+    assert answer.content == {"name": "Ann"}
+    assert (answer.by, answer.reason, answer.sources) == ("user", "answered in the browser", {"name": "user"})
     with pytest.raises(httpx.ConnectError):
         await anyio.to_thread.run_sync(lambda: httpx.get(visitor.urls[0], trust_env=False))
     assert not [thread for thread in set(threading.enumerate()) - before if "mcp-elicit" in thread.name]
 
 
 async def test_the_answered_page_has_its_style_and_its_request_is_deleted() -> None:
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with visiting(await visitor.url()) as (client, path):
-            serving = PROCESS._serving
-            assert serving is not None
-            await client.post(path, data={"action": "decline"})
-            assert (await client.get(path.rpartition("/")[0] + "/static/inbox.css")).status_code == 200
-            assert "You declined." in (await client.get(path)).text
+    async with pending() as visitor, visiting(await visitor.url()) as (client, path):
+        serving = PROCESS._serving
+        assert serving is not None
+        await client.post(path, data={"action": "decline"})
+        assert (await client.get(path.rpartition("/")[0] + "/static/inbox.css")).status_code == 200
+        assert "You declined." in (await client.get(path)).text
     await serving_has_ended()
     assert serving is not None
     assert not serving.store._requests
@@ -134,9 +136,9 @@ async def test_a_notice_is_shown_on_open_pages_of_its_user_and_on_the_next_one(
 ) -> None:
     monkeypatch.setattr(PROCESS, "notices", RecentNotices())
     params = form_params({"properties": {"password": {"type": "string"}}}, "Type your <b>password</b>!")
-    visitor, answers = Visitor(), list[Answer]()
+    visitor = Visitor()
     async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers, REQUEST.model_copy(update={"user": "ann"}))
+        group.start_soon(ask, visitor, REQUEST.model_copy(update={"user": "ann"}))
         async with visiting(await visitor.url()) as (client, path):
             for user in ("ann", "ben"):
                 declined = parse_request(params, server=f"bank of {user}").model_copy(update={"user": user})
@@ -147,7 +149,7 @@ async def test_a_notice_is_shown_on_open_pages_of_its_user_and_on_the_next_one(
             assert "Type your &lt;b&gt;password&lt;/b&gt;!" in page.text
             assert "bank of ben" not in page.text
             await client.post(path, data={"action": "decline"})
-        group.start_soon(ask, visitor, answers, REQUEST.model_copy(update={"user": "ben"}))
+        group.start_soon(ask, visitor, REQUEST.model_copy(update={"user": "ben"}))
         async with visiting(await visitor.url(1)) as (client, path):
             page = await client.get(path)
             assert "A request from bank of ben was declined." in page.text
@@ -157,38 +159,31 @@ async def test_a_notice_is_shown_on_open_pages_of_its_user_and_on_the_next_one(
     await serving_has_ended()
 
     assert "A request from bank of ann was declined." in capsys.readouterr().err
-    assert [answer.action for answer in answers] == ["decline", "decline"]
+    assert [answer.action for answer in visitor.answers] == ["decline", "decline"]
 
 
 async def test_cancellation_withdraws_the_request_and_removes_the_file() -> None:
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
+    async with pending() as visitor:
         await visitor.url()
         assert visitor.files[0].exists()
-        group.cancel_scope.cancel()
+        visitor.group.cancel_scope.cancel()
     assert not visitor.files[0].parent.exists()
     await serving_has_ended()
-    assert answers == []
+    assert visitor.answers == []
 
 
 async def test_a_request_expires_at_its_deadline_and_the_page_says_so() -> None:
-    visitor, answers = Visitor(), list[Answer]()
     request = REQUEST.model_copy(update={"deadline": datetime.now(timezone.utc) + timedelta(seconds=2)})
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers, request)
-        async with visiting(await visitor.url()) as (client, path):
-            while not answers:
-                await anyio.sleep(0.02)
-            assert "This request has expired." in (await client.get(path)).text
-            assert "This request has expired." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
-    assert (answers[0].action, answers[0].by) == ("cancel", "timeout")
+    async with pending(request=request) as visitor, visiting(await visitor.url()) as (client, path):
+        while not visitor.answers:
+            await anyio.sleep(0.02)
+        assert "This request has expired." in (await client.get(path)).text
+        assert "This request has expired." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
+    assert [(answer.action, answer.by) for answer in visitor.answers] == [("cancel", "timeout")]
 
 
 async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
-    visitor, answers = Visitor(opens=False), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
+    async with pending(opens=False) as visitor:
         url = await visitor.url()
         said = ""
         with anyio.fail_after(60):
@@ -197,39 +192,36 @@ async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.Captu
                 await anyio.sleep(0.01)
         async with visiting(url) as (client, path):
             await client.post(path, data={"action": "cancel"})
-    assert answers[0].action == "cancel"
+    assert visitor.answers[0].action == "cancel"
 
 
 async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "START_TIMEOUT", 0.05)
     shown: list[str] = []
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, show_url=shown.append))
+    async with pending(show_url=shown.append) as visitor:
         with anyio.fail_after(60):
             while not shown:
                 await anyio.sleep(0.01)
         assert shown == [await visitor.url()]
-        group.cancel_scope.cancel()
+        visitor.group.cancel_scope.cancel()
 
 
 async def test_a_page_that_a_browser_opens_late_is_answered_even_if_its_url_cannot_be_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asking, "START_TIMEOUT", 0)
-    visitor, answers, has_failed = Visitor(), list[Answer](), anyio.Event()
+    has_failed = anyio.Event()
 
     def show_url(_url: str) -> None:
         has_failed.set()
         raise ValueError("I/O operation on closed file.")
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, show_url=show_url))
+    async with pending(show_url=show_url) as visitor:
         await has_failed.wait()
         async with visiting(await visitor.url()) as (client, path):
             await client.post(path, data={"action": "accept", "f0": "Ann"})
 
-    assert answers[0].content == {"name": "Ann"}
+    assert visitor.answers[0].content == {"name": "Ann"}
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -251,7 +243,7 @@ async def test_a_missing_directory_cancels_the_request(tmp_path: Path) -> None:
 async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another_server(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    visitor, answers = Visitor(), list[Answer]()
+    visitor = Visitor()
 
     def fail(*_: object) -> None:
         raise RuntimeError("no server today")
@@ -260,17 +252,14 @@ async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another
     with monkeypatch.context() as patch:
         patch.setattr(access_control, "make_server", fail)
         with anyio.fail_after(60):
-            await ask(visitor, answers)
+            await ask(visitor)
     await serving_has_ended()
-    assert (answers[0].action, answers[0].content) == ("cancel", None)
+    assert (visitor.answers[0].action, visitor.answers[0].content) == ("cancel", None)
     assert "could not be served" in caplog.text
     assert not visitor.files or not visitor.files[0].parent.exists()
-    visitor = Visitor()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with visiting(await visitor.url()) as (client, path):
-            await client.post(path, data={"action": "decline"})
-    assert answers[1].action == "decline"
+    async with pending() as following, visiting(await following.url()) as (client, path):
+        await client.post(path, data={"action": "decline"})
+    assert following.answers[0].action == "decline"
 
 
 async def test_the_file_is_written_to_the_directory_of_the_host(tmp_path: Path) -> None:
@@ -282,45 +271,41 @@ async def test_the_file_is_written_to_the_directory_of_the_host(tmp_path: Path) 
 
 async def test_a_page_that_is_left_is_closed_unless_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 1.0)
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with visiting(await visitor.url()) as (client, path):
-            left = path.rpartition("/")[0] + "/left"
-            assert (await client.post(left, headers={"origin": "http://evil.example"})).status_code == 404
-            for _ in range(5):
-                assert (await client.post(left)).status_code == 204
-                assert (await client.get(path)).status_code == 200
-            await anyio.sleep(1.5)
-            assert answers == []
-            await client.post(left)
-    assert (answers[0].action, answers[0].by, answers[0].reason) == ("cancel", "unattended", "the page was closed")
+    async with pending() as visitor, visiting(await visitor.url()) as (client, path):
+        left = path.rpartition("/")[0] + "/left"
+        assert (await client.post(left, headers={"origin": "http://evil.example"})).status_code == 404
+        for _ in range(5):
+            assert (await client.post(left)).status_code == 204
+            assert (await client.get(path)).status_code == 200
+        await anyio.sleep(1.5)
+        assert visitor.answers == []
+        await client.post(left)
+    (answer,) = visitor.answers
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "unattended", "the page was closed")
 
 
 async def test_requests_of_several_threads_and_event_loops_share_a_server() -> None:
-    visitor, answers = Visitor(), list[Answer]()
+    visitor = Visitor()
     backend = ["asyncio", "trio", "asyncio"]
 
     async def elsewhere(name: str) -> None:
-        await anyio.to_thread.run_sync(lambda: anyio.run(ask, visitor, answers, backend=name))
+        await anyio.to_thread.run_sync(lambda: anyio.run(ask, visitor, backend=name))
 
     async with anyio.create_task_group() as group:
         for name in backend:
             group.start_soon(elsewhere, name)
-        group.start_soon(ask, visitor, answers)
+        group.start_soon(ask, visitor)
         urls = [await visitor.url(at) for at in range(4)]
         for url in urls:
             async with visiting(url) as (client, path):
                 await client.post(path, data={"action": "accept", "f0": url})
     assert len({urlsplit(url).netloc for url in urls}) == 1
-    assert sorted(answer.content["name"] for answer in answers if answer.content) == sorted(urls)  # type: ignore[type-var]
+    assert sorted(answer.content["name"] for answer in visitor.answers if answer.content) == sorted(urls)  # type: ignore[type-var]
 
 
 async def test_the_page_of_one_request_shows_no_other() -> None:
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        group.start_soon(ask, visitor, answers)
+    async with pending() as visitor:
+        visitor.group.start_soon(ask, visitor)
         await visitor.url(1)
         async with visiting(visitor.urls[0]) as (client, first), visiting(visitor.urls[1]) as (_, second):
             mixed = f"{first.rpartition('/')[0]}/{second.rpartition('/')[2]}"
@@ -328,7 +313,7 @@ async def test_the_page_of_one_request_shows_no_other() -> None:
             assert (await client.post(mixed, data={"action": "decline"})).status_code == 404
             listed = await client.get(f"{first.rpartition('/')[0]}/", headers={"accept": "application/json"})
             assert len(listed.json()["entries"]) == 1
-        group.cancel_scope.cancel()
+        visitor.group.cancel_scope.cancel()
 
 
 async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None:
@@ -408,7 +393,7 @@ async def test_the_page_of_a_closed_event_loop_says_that_the_program_has_stopped
 
     def ask_in_a_loop_that_is_closed() -> None:
         loop = asyncio.new_event_loop()
-        task: Any = loop.create_task(ask(visitor, []))
+        task: Any = loop.create_task(ask(visitor))
         task._log_destroy_pending = False
         abandoned.append(task)
         while not visitor.urls:
@@ -455,13 +440,11 @@ async def test_a_server_that_is_blocked_while_a_request_waits_for_a_page_is_not_
 
 async def test_a_request_that_waits_too_long_for_a_page_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PROCESS, "semaphore", FairSemaphore(0, 1))
-    visitor = Visitor()
-    answers: list[Answer] = []
-    async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, answer_timeout=0.3))
+    async with pending(answer_timeout=0.3) as visitor:
         await anyio.wait_all_tasks_blocked()
-        await ask(visitor, answers)
-    assert [(answer.action, answer.by) for answer in answers] == [("cancel", "unattended"), ("cancel", "timeout")]
+        await ask(visitor)
+    assert [answer.by for answer in visitor.answers] == ["unattended", "timeout"]
+    assert {answer.action for answer in visitor.answers} == {"cancel"}
     assert visitor.files == []
 
 
@@ -613,17 +596,14 @@ async def test_a_host_whose_server_runs_meanwhile_keeps_its_logs(
 ) -> None:
     monkeypatch.setattr(tab, "UNSEEN_TIMEOUT", 0.1)
     caplog.set_level(logging.ERROR, logger="uvicorn.error")  # uvicorn sets it for the whole process
-    visitor, answers = Visitor(), list[Answer]()
     logger = logging.getLogger("uvicorn.error")
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)
     logger.addHandler(handler)
     filters = set(logger.filters)
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with visiting(await visitor.url()):
-            logger.error("of the host")
-            group.cancel_scope.cancel()
+    async with pending() as visitor, visiting(await visitor.url()):
+        logger.error("of the host")
+        visitor.group.cancel_scope.cancel()
     logger.removeHandler(handler)
     assert lines.getvalue() == "of the host\n"
     with anyio.fail_after(60):
@@ -644,9 +624,7 @@ HALVES = {
 async def test_connections_without_a_token_do_not_affect_the_page(half: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_control, "MAX_UNKNOWN", 32)
     monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 0.5)
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group, AsyncExitStack() as stack:
-        group.start_soon(ask, visitor, answers)
+    async with pending() as visitor, AsyncExitStack() as stack:
         url = await visitor.url()
         port = urlsplit(url).port or 0
 
@@ -665,34 +643,31 @@ async def test_connections_without_a_token_do_not_affect_the_page(half: str, mon
                     async with httpx.AsyncClient(base_url=client.base_url, headers=PAGE, trust_env=False) as another:
                         assert (await another.get(path)).status_code == 200  # as a reload in a new connection
                 await anyio.sleep(1)
-                assert answers == []
-                group.cancel_scope.cancel()
+                assert visitor.answers == []
+                visitor.group.cancel_scope.cancel()
 
 
 async def test_a_connection_without_a_token_is_closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_control, "UNKNOWN_TIMEOUT", 0.2)
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with visiting(await visitor.url()) as (client, path):
-            port = urlsplit(visitor.urls[0]).port
-            async with await anyio.connect_tcp("127.0.0.1", port or 0) as stream:
-                with anyio.fail_after(60), contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream):
-                    await stream.receive()
-            assert (await client.get(path)).status_code == 200
-            group.cancel_scope.cancel()
+    async with pending() as visitor, visiting(await visitor.url()) as (client, path):
+        port = urlsplit(visitor.urls[0]).port
+        async with await anyio.connect_tcp("127.0.0.1", port or 0) as stream:
+            with anyio.fail_after(60), contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+                await stream.receive()
+        assert (await client.get(path)).status_code == 200
+        visitor.group.cancel_scope.cancel()
 
 
 async def test_a_page_whose_connection_is_lost_is_no_answer_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tab, "LOST_TIMEOUT", 0.2)
-    visitor, answers = Visitor(), list[Answer]()
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask, visitor, answers)
-        async with AsyncExitStack() as stack:
-            client, path = await stack.enter_async_context(visiting(await visitor.url()))
-            events = path.rpartition("/")[0] + "/events"
-            assert (await stack.enter_async_context(client.stream("GET", events))).status_code == 200
-    assert (answers[0].action, answers[0].by, answers[0].reason) == ("cancel", "unattended", "the page was closed")
+    async with (
+        pending() as visitor,
+        visiting(await visitor.url()) as (client, path),
+        client.stream("GET", path.rpartition("/")[0] + "/events") as events,
+    ):
+        assert events.status_code == 200
+    (answer,) = visitor.answers
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "unattended", "the page was closed")
 
 
 # --- the command
