@@ -18,11 +18,9 @@ import pytest
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, UrlRequest, parse_request
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
-from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
-from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.multi_round_trip import parse_input_required
-from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY, write_origin
 from mcp_elicit_client.exceptions import CallError, ResumeError
@@ -33,6 +31,7 @@ from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.support import ASKER, ROOT, VISITOR, form_params, http_server, until
+from tests.support.inboxes import call_snapshot
 from tests.support.plain import plain
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -580,16 +579,7 @@ async def test_too_many_server_initiated_requests_are_cancelled(seen: Seen) -> N
 
 async def test_calls_with_server_initiated_requests_are_not_suspended_or_resumed(seen: Seen) -> None:
     suspend = SuspendOptions(Inbox(MemoryStore()), "ann")
-    snapshot = CallSnapshot(
-        server="mail",
-        call_spec=CallSpec("tool", "form"),
-        state="s",
-        history=CallHistory(),
-        requests={},
-        answers={},
-        host_requests={},
-    )
-    call_of_another_process = await calls_of(suspend.inbox).suspend("ann", snapshot.write(), [], 60)
+    call_of_another_process = await calls_of(suspend.inbox).suspend("ann", call_snapshot().write(), [], 60)
     user = User(NAMED)
     async with visitor(user, "legacy", seen) as connection:
         got = await call(connection, "form", suspend=suspend)

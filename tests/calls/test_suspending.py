@@ -42,7 +42,7 @@ from mcp_elicit_client.policies import (
 from mcp_elicit_client.typing import Policy, Request
 from tests.servers.visitor import FORM, asked_form
 from tests.support import ROOT, http_server, until
-from tests.support.inboxes import Clock, RedisServer, Stores
+from tests.support.inboxes import Clock, RedisServer, Stores, call_snapshot
 from tests.support.inprocess import in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
@@ -101,12 +101,14 @@ def told(result: Any) -> Any:
     return json.loads(result.content[0].text)
 
 
-async def answer(suspend: SuspendOptions, suspended: Any, *replies: Any) -> None:
+async def answer(suspend: SuspendOptions, suspended: Any, *replies: Any) -> SuspendedCall:
+    """Answer the requests of the *suspended* call, which is returned."""
     assert isinstance(suspended, SuspendedCall), suspended
     for entry_id, reply in zip(suspended.pending_ids, replies, strict=True):
         action, content = reply if isinstance(reply, tuple) else ("accept", reply)
         owner = suspend.owner or suspend.default_user or ""
         assert await suspend.inbox.answer(owner, entry_id, action, content)
+    return suspended
 
 
 # --- one call
@@ -279,17 +281,8 @@ async def test_a_call_that_is_not_json_is_not_suspended(suspend: SuspendOptions,
     async with visitor(seen, caller(hooks(before=garble))) as (who, client):
         with pytest.raises(CallError, match="a request cannot be written as JSON"):
             await who.call_tool(client, "form", suspend=suspend)
-    snapshot = CallSnapshot(
-        server="mail",
-        call_spec=CallSpec("tool", "t"),
-        state="\ud800",
-        history=CallHistory(),
-        requests={},
-        answers={},
-        host_requests={},
-    )
     with pytest.raises(CallError, match="it cannot be written as JSON"):
-        snapshot.write()
+        call_snapshot(state="\ud800").write()
 
     assert not (await suspend.inbox.list("ann")).entries
 
@@ -314,8 +307,7 @@ async def test_a_call_that_was_not_resumed_in_time_is_not_sent(
     suspend: SuspendOptions, clock: Clock, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         clock.ahead = 591
         with pytest.raises(ResumeError, match="not resumed in time") as caught:
             await who.resume(suspended.id, client, suspend)
@@ -350,8 +342,7 @@ async def test_exactly_one_of_many_workers_resumes_a_call(
 ) -> None:
     results: list[Any] = []
     async with visitor(seen) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
 
         async def resume(place: SuspendOptions) -> None:
             try:
@@ -409,8 +400,7 @@ async def test_a_call_that_expires_while_it_is_claimed_is_not_sent(clock: Clock,
 
     suspend = SuspendOptions(Inbox(Late(clock=clock)), "ann")
     async with visitor(seen) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         with pytest.raises(ResumeError, match="not resumed in time"):
             await who.resume(suspended.id, client, suspend)
 
@@ -419,8 +409,7 @@ async def test_a_call_that_expires_while_it_is_claimed_is_not_sent(clock: Clock,
 
 async def test_a_call_whose_worker_stopped_cannot_be_resumed(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         await calls_of(suspend.inbox).store.claim("ann", suspended.id, "a process that is gone")
         with pytest.raises(ResumeError, match="or stopped while it did") as caught:
             await who.resume(suspended.id, client, suspend)
@@ -444,8 +433,7 @@ async def test_a_resume_that_is_cancelled_before_sending_leaves_the_call_unchang
 
     is_asked = anyio.Event()
     async with visitor(seen) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         async with anyio.create_task_group() as group:
             group.start_soon(caller(slow).resume, suspended.id, client, suspend)
             with anyio.fail_after(60):
@@ -487,8 +475,7 @@ async def test_a_call_is_resumed_only_by_its_owner_with_its_server_and_protocol(
 ) -> None:
     codes: list[str] = []
     async with visitor(seen) as (who, client), in_process(who, "legacy", seen.append) as old:
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         for other, over, place, name in (
             (who, client, SuspendOptions(suspend.inbox, "bob"), suspended.id),
             (who, client, suspend, "forged"),
@@ -595,8 +582,7 @@ async def test_unconfirmed_sensitive_data_is_not_sent_on_resume(suspend: Suspend
 async def test_a_server_blocked_during_the_suspension_gets_a_cancel(suspend: SuspendOptions, seen: list[str]) -> None:
     permissions = Permissions()
     async with visitor(seen, caller(permissions.policy)) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         permissions.set("block_until_restart", server="mail")
         assert told(await who.resume(suspended.id, client, suspend)) == {"got": {"action": "cancel"}}
 
@@ -616,8 +602,7 @@ async def test_the_audit_log_records_the_suspension_and_the_answer(
 ) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     async with visitor(seen, caller(log.policy)) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         await who.resume(suspended.id, client, suspend)
     log.close()
 
@@ -638,8 +623,7 @@ async def test_an_answer_that_does_not_fit_its_form_is_not_sent_on_resume(
         return ask
 
     async with visitor(seen, caller(narrower)) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         assert told(await who.resume(suspended.id, client, suspend)) == {"got": {"action": "cancel"}}
 
 
@@ -686,8 +670,7 @@ async def test_an_unusable_inbox_is_an_error_and_nothing_is_sent(tmp_path: Path,
 async def test_an_unreadable_stored_call_is_an_error_and_nothing_is_sent(stores: Stores, seen: list[str]) -> None:
     suspend = SuspendOptions(Inbox(stores(), b"k" * 32), "ann")
     async with visitor(seen) as (who, client):
-        suspended = await who.call_tool(client, "form", suspend=suspend)
-        await answer(suspend, suspended, NAMED)
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
         for key in (None, b"o" * 32):
             with pytest.raises(InboxError):
                 await who.resume(suspended.id, client, SuspendOptions(Inbox(stores(), key), "ann"))
@@ -726,8 +709,7 @@ async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():
             for value in values:
-                suspended = await who.call_tool(client, "form", suspend=suspend)
-                await answer(suspend, suspended, NAMED)
+                suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
                 await tamper(column, value)
                 with pytest.raises((InboxError, ResumeError)):
                     await who.resume(suspended.id, client, suspend)
@@ -754,8 +736,7 @@ async def test_a_store_that_stops_during_a_resume_does_not_lose_the_result(
     suspend = SuspendOptions(inbox, "ann")
     try:
         async with visitor(seen, caller(hooks(after=stop))) as (who, client):
-            suspended = await who.call_tool(client, "form", suspend=suspend)
-            await answer(suspend, suspended, NAMED)
+            suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
             assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
     finally:
         await inbox.aclose()
@@ -770,8 +751,7 @@ async def test_suspended_calls_survive_a_restart_of_a_persistent_redis(tmp_path:
     suspend = SuspendOptions(inbox, "ann")
     try:
         async with visitor(seen) as (who, client):
-            suspended = await who.call_tool(client, "form", suspend=suspend)
-            await answer(suspend, suspended, NAMED)
+            suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
             server.stop()
             with pytest.raises(InboxError):
                 await who.resume(suspended.id, client, suspend)

@@ -10,7 +10,7 @@ from mcp.types import CallToolResult, ElicitResult
 
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
-from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
+from mcp_elicit_client.calls.suspending import PausedCall
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import FormRequest, Server
@@ -27,7 +27,7 @@ from mcp_elicit_client.relay.leg_stores import (
 from mcp_elicit_client.relay.legs import CallOutcome
 from mcp_elicit_client.relay.state import StateContent
 from mcp_elicit_client.relay.stored_calls import StoredCalls
-from tests.support.inboxes import Clock
+from tests.support.inboxes import Clock, call_snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -41,15 +41,7 @@ each_store = pytest.mark.parametrize("name", STORES)
 
 def first_leg(clock: Clock) -> LegRecord:
     asked = FormRequest(server=Server(name="files"), message="Which file?", form=Form())
-    snapshot = CallSnapshot(
-        server="files",
-        call_spec=CallSpec("tool", "open"),
-        state="opaque",
-        history=CallHistory(rounds=1),
-        requests={"q": asked},
-        answers={},
-        host_requests={},
-    )
+    snapshot = call_snapshot(requests={"q": asked}, history=CallHistory(rounds=1))
     content = LegContent(questions={"q1.1": asked}, keys={"q1.1": "q"}, snapshot=snapshot)
     return LegRecord(number=1, ends_at=clock() + 100, content=content)
 

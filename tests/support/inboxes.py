@@ -17,6 +17,9 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore
 from tests.servers.stores import store_at
 from tests.support import form_params, free_port, read_line, skip_or_fail, until
@@ -244,6 +247,13 @@ def same(first: Any, second: Any) -> bool:
 def request(params: Any = FORM, **details: Any) -> Any:
     """Read a request of the server "mail"."""
     return parse_request(params, server="mail", **details)
+
+
+def call_snapshot(**changes: Any) -> CallSnapshot:
+    """Return what is stored of a suspended call without requests, with *changes*."""
+    stored: dict[str, Any] = {"server": "mail", "call_spec": CallSpec("tool", "form"), "state": "s"}
+    nothing: dict[str, Any] = {"history": CallHistory(), "requests": {}, "answers": {}, "host_requests": {}}
+    return CallSnapshot(**{**stored, **nothing, **changes})
 
 
 async def pending(inbox: Inbox, owner: str = "ann", count: int = 1) -> tuple[Entry, ...]:
