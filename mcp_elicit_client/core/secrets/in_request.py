@@ -149,7 +149,9 @@ def _kinds_asked(
     in_title = label_asks(title, whole, about)
     if in_title:
         yield ("name" if title == name else "title"), in_title
-    if in_description := _prose_asks(description, rules.line.join((name, title)), only_asked=_is_about(title)):
+    if in_description := _prose_asks(
+        description, rules.line.join((name, title)), only_asked=_is_about(title, description)
+    ):
         yield "description", in_description
     # A title that says the same word and does not ask tells what the name means.
     if name != title and not in_title and (in_name := label_asks(name, whole, about + title)):
@@ -180,11 +182,13 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
     return None
 
 
-def _is_about(title: str) -> bool:
-    """Return True if the signs of *title* name a property of a secret: ``Card type``."""
+def _is_about(title: str, description: str) -> bool:
+    """Return True if the signs of *title* name a property of a secret, or *description* lists its options."""
     rules = load_rules()
     about = rules.contexts["about_after"]
-    return any(sign in rules.triggers and about.match(title, at) for at, sign in enumerate(title, 1))
+    return any(sign in rules.triggers and about.match(title, at) for at, sign in enumerate(title, 1)) or (
+        rules.contexts["options"].search(rules.line.join((title, description))) is not None
+    )
 
 
 def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: bool = False) -> SecretKind | None:
@@ -218,6 +222,7 @@ def _named(rules: Iterable[SecretRule], signs: str, beside: str) -> Iterator[tup
         return
     table = load_rules()
     around = table.contexts
+    signs = around["options"].sub("", signs)
     for rule in rules:
         for match in rule.signs.finditer(signs):
             start, end = match.span()
@@ -225,6 +230,10 @@ def _named(rules: Iterable[SecretRule], signs: str, beside: str) -> Iterator[tup
             before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
             after = around["rest_of_name"].sub("", after)
             if around["about_after"].match(after) or around["about_before"].search(before):
+                continue
+            if around["measured"].match(signs, end):  # Rotate passwords every (days)
+                continue
+            if around["managing"].search(before) and around["unfinished"].match(signs, end):  # Store passwords in
                 continue
             if around["denied"].search(before) or around["question"].search(before):
                 continue
