@@ -251,6 +251,7 @@ class _Stored:
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
             raise ValueError(f"{storage!r} is not a storage for rate limits: {error}") from None
         self._full_until: dict[_Key, float] = {}
+        self._sweeper = Sweeper()
         self._is_unavailable = False
 
     async def refusal(self, user_and_server: UserAndServer) -> str | None:
@@ -261,18 +262,22 @@ class _Stored:
         lock = locks.setdefault(key, anyio.Lock())
         try:
             async with lock:
-                if self._is_full(user_and_server):
-                    return _LIMIT_REACHED
+                if reason := self._refusal_without_storage(user_and_server):
+                    return reason
                 return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server)
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 locks.pop(key, None)
 
-    def _is_full(self, key: _Key) -> bool:
-        if self._full_until.get(key, 0) > time.monotonic():
-            return True
-        self._full_until.pop(key, None)
-        return False
+    def _refusal_without_storage(self, user_and_server: UserAndServer) -> str | None:
+        now = time.monotonic()
+        if self._full_until.get(user_and_server, 0) > now:
+            return _LIMIT_REACHED
+        return _SERVER_LIMIT_REACHED if self._full_until.get(user_and_server[1], 0) > now else None
+
+    def _remember_full(self, key: _Key, now: float, seconds: float) -> None:
+        self._full_until = self._sweeper.sweep(self._full_until, lambda until: until > now)
+        self._full_until[key] = now + seconds
 
     def _take_or_fail(self, user_and_server: UserAndServer) -> str | None:
         try:
@@ -299,7 +304,7 @@ class _Stored:
         for rate, name, key, reason in windows:
             if not self._limiter.test(rate, NAME, name):
                 left = self._limiter.get_window_stats(rate, NAME, name).reset_time - time.time()
-                self._full_until[key] = time.monotonic() + min(left, rate.get_expiry())
+                self._remember_full(key, time.monotonic(), min(left, rate.get_expiry()))
                 return reason
         # Another process may have used the last slot since the check.  Refuse this request.
         taken = [self._limiter.hit(rate, NAME, name) for rate, name, _, _ in windows]

@@ -513,6 +513,26 @@ async def test_an_unavailable_storage_cancels_requests_until_it_is_back(
     assert len(asked.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"rates": ["1/minute"]}, "the server reached its rate limit"),
+        ({"server_rates": ["1/minute"]}, "the server reached its rate limit for all users"),
+    ],
+)
+async def test_a_limit_that_was_reached_is_not_looked_up_again_in_the_storage(
+    options: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with redis(tmp_path) as (storage, process):
+        handler: Any = rate_limit(**options, storage=storage)(Asked())
+        await handler(request())
+        assert (await handler(request())).reason == reason
+        process.kill()
+        process.wait()
+
+        assert (await handler(request())).reason == reason
+
+
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_event_loops_that_share_a_stored_limit_do_not_wait_for_each_other_forever(tmp_path: Path) -> None:
     with redis(tmp_path) as (storage, _):
