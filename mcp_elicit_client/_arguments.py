@@ -10,7 +10,8 @@ from typing import Any, TypeGuard
 
 _AWAITABLES = ("Awaitable", "Coroutine", "Future", "Task")
 _OWN_POLICIES = "mcp_elicit_client.policies"
-_YEAR = 31_536_000
+YEAR = 31_536_000
+"""The longest time to answer a request, in seconds."""
 
 
 def check_handler(handler: object) -> None:
@@ -66,10 +67,10 @@ def check_answer_timeout(seconds: float | None) -> float | None:
         TypeError: If it is not a number.
         ValueError: If it is not above 0 and at most a year.
     """
-    if seconds is None or (is_number(seconds) and 0 < seconds <= _YEAR):
+    if seconds is None or (is_number(seconds) and 0 < seconds <= YEAR):
         return seconds
     error = ValueError if is_number(seconds) else TypeError
-    raise error(f"The answer timeout must be above 0 and at most {_YEAR} seconds, a year, not {seconds!r}.")
+    raise error(f"The answer timeout must be above 0 and at most {YEAR} seconds, a year, not {seconds!r}.")
 
 
 def check_seconds(

@@ -21,6 +21,7 @@ from pydantic_core import from_json
 
 from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, verify
 from mcp_elicit_client.audit.chain import Keys
+from mcp_elicit_client.audit.events import EventEncoder
 from mcp_elicit_client.audit.files import key_path, read_key
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli import messages
@@ -117,7 +118,7 @@ def _user_id(options: argparse.Namespace) -> str | None:
     """Return the `user_id` in the events of the user that *options* name; None for all users."""
     if options.user is None:
         return None
-    return Keys(read_key(options.key or key_path(options.file))).fingerprint(options.user.encode())
+    return EventEncoder(keys=Keys(read_key(options.key or key_path(options.file)))).text_id(options.user)
 
 
 def _of_user(events: Iterable[_Event], user_id: str | None) -> Iterator[_Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import math
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -12,6 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from mcp_elicit_client._arguments import YEAR
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer import run_answer
 from mcp_elicit_client.cli.audit import run_stats, run_tail, run_verify
@@ -381,12 +382,12 @@ def _server_name(value: str) -> str:
 def _count(value: str) -> int:
     with suppress(ValueError):
         if (number := int(value)) >= 0:
-            return number
+            return min(number, sys.maxsize)
     raise argparse.ArgumentTypeError(f"invalid number {value!r}: pass a whole number, at least 0")
 
 
 def _seconds(value: str) -> float:
     with suppress(ValueError):
-        if 0 < (number := float(value)) < math.inf:
+        if 0 < (number := float(value)) <= YEAR:
             return number
-    raise argparse.ArgumentTypeError(f"invalid number of seconds {value!r}: pass a number above 0")
+    raise argparse.ArgumentTypeError(f"invalid number of seconds {value!r}: pass a number above 0 and at most {YEAR}")

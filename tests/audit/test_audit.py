@@ -1742,16 +1742,18 @@ fields: "name" (policy), "size", "many", "age"; diagnostics: unsupported_field (
     )
     assert run("tail", path)[1].count("\n") == 5
     assert [json.loads(line)["seq"] for line in run("tail", path, "--json", "-n", 3)[1].splitlines()] == [3, 4, 5]
+    assert run("tail", path, "-n", 10**20)[1] == run("tail", path)[1]
 
 
 def test_the_command_selects_the_events_of_a_user(path: Path, run: Any) -> None:
     log = AuditLog(path)
-    for user in ("ann", "bob", "ann"):
+    for user in ("ann", "bob", "ann", "zo\udceb"):
         ask(log, FORM.model_copy(update={"user": user}))
 
     shown = run("tail", path, "--json", "--user", "ann")[1].splitlines()
     assert [json.loads(line)["seq"] for line in shown] == [1, 3]
     assert json.loads(run("stats", path, "--json", "--user", "bob", "--key", f"{path}.key")[1])["requests"] == 1
+    assert run("tail", path, "--user", "zo\udceb")[1].count("\n") == 1
     assert run("tail", path, "--user", "eve")[:2] == (0, "")
 
 

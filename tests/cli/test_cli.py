@@ -268,7 +268,12 @@ def test_every_command_has_help(run: Any, command: str) -> None:
             "--url needs the URL of a server that begins with https://",
         ),
         (["call", "x", "--url", "ftp://example.com/mcp"], "--url needs the URL of a server that begins with https://"),
-        (["call", "x", "--suspend-timeout", "0", "--", "y"], "invalid number of seconds '0': pass a number above 0"),
+        (
+            ["call", "x", "--suspend-timeout", "0", "--", "y"],
+            "invalid number of seconds '0': pass a number above 0 and at most 31536000",
+        ),
+        (["call", "x", "--suspend-timeout", "nan", "--", "y"], "invalid number of seconds 'nan'"),
+        (["check", "x:y", "--scenario-timeout", "1e12"], "invalid number of seconds '1e12'"),
         (["call", "x", "--max-fields", "many", "--", "y"], "invalid number 'many': pass a whole number, at least 0"),
         (["answer"], "the following arguments are required: ID\n"),
         (["audit", "stats", "/usr"], "Cannot read /usr: Is a directory"),
