@@ -13,7 +13,10 @@ from typing import BinaryIO
 from mcp_elicit_client import _files
 from mcp_elicit_client.exceptions import AuditError
 
-_NUMBER = re.compile("[1-9][0-9]{0,8}")
+MAX_BACKUPS = 99_999
+"""The largest number of a rotated file.  Names such as ``<path>.20261127`` are of other files."""
+
+_NUMBER = re.compile("[1-9][0-9]{0,4}")
 _KEY_BYTES = 32
 _MAX_KEY_FILE = 1_024
 

@@ -15,6 +15,7 @@ from mcp_elicit_client._arguments import check_int, check_sync, check_type
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.chain import Checkpoint
 from mcp_elicit_client.audit.events import EventEncoder, loggable_values
+from mcp_elicit_client.audit.files import MAX_BACKUPS
 from mcp_elicit_client.audit.writer import ChainWriter
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -46,7 +47,7 @@ class AuditLog:
         on_failure: If a request cannot be logged: continue, or cancel it.
         max_bytes: The size of the file, in bytes, before it is rotated to
             ``<path>.1``, and that to ``<path>.2``.
-        backup_count: The number of rotated files that are kept.
+        backup_count: The number of rotated files that are kept, at most 99 999.
         host: The host application's name for its user or session.
         fsync: Write each event to the disk before the answer is sent.
         clock: Returns the time, in seconds since 1970.
@@ -84,6 +85,8 @@ class AuditLog:
         check_type("fsync", fsync, bool)
         check_int("max_bytes", max_bytes, 1)
         check_int("backup_count", backup_count)
+        if backup_count > MAX_BACKUPS:
+            raise ValueError(f"`backup_count` must be at most {MAX_BACKUPS}, not {backup_count}.")
         check_type("host", host, str, NoneType)
         check_sync("clock", clock)
         check_type("telemetry", telemetry, bool, Telemetry)

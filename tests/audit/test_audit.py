@@ -884,10 +884,11 @@ def test_a_log_of_another_key_is_not_continued(path: Path, has_head: bool) -> No
 
 
 @pytest.mark.parametrize(
-    "options", [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"backup_count": -1}]
+    "options",
+    [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"backup_count": -1}, {"backup_count": 100_000}],
 )
 def test_invalid_options_are_refused(path: Path, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"at least|on_failure"):
+    with pytest.raises(ValueError, match=r"at least|at most|on_failure"):
         AuditLog(path, **options)
 
 
@@ -934,6 +935,18 @@ def test_a_log_stays_valid_if_backup_count_is_reduced(path: Path, backup_count: 
 
     assert verify(path, KEY)
     assert len(list(path.parent.glob("audit.jsonl.*[0-9]"))) == backup_count
+
+
+@pytest.mark.parametrize("suffix", ["20261127", "202611", "0", "01"])
+def test_a_copy_of_the_log_with_another_number_is_left_alone(path: Path, suffix: str) -> None:
+    log = write(path, 3)
+    copy = path.with_name(f"{path.name}.{suffix}")
+    copy.write_bytes(path.read_bytes())
+    log.close()
+    write(path, 5, max_bytes=1, backup_count=2).close()
+
+    assert copy.exists()
+    assert verify(path, KEY)
 
 
 def test_a_checkpoint_of_a_deleted_file_is_a_violation(path: Path) -> None:
