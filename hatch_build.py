@@ -83,6 +83,9 @@ class CompileTranslations(BuildHookInterface[Any]):
             compiled = source.with_suffix(".mo")
             with source.open("rb") as file:
                 catalog = read_po(file)
-            with compiled.open("wb") as output:
+            # Another process that reads the file, or builds at the same time, never sees a part of it.
+            new = compiled.with_name(f"{os.getpid()}.{compiled.name}")
+            with new.open("wb") as output:
                 write_mo(output, catalog)
+            new.replace(compiled)
             build_data["artifacts"].append(f"/{compiled.relative_to(root).as_posix()}")

@@ -231,7 +231,8 @@ def _named(rules: Iterable[SecretRule], signs: str, beside: str) -> Iterator[tup
             after = around["rest_of_name"].sub("", after)
             if around["about_after"].match(after) or around["about_before"].search(before):
                 continue
-            if around["measured"].match(signs, end):  # Rotate passwords every (days)
+            is_measured = around["measured"].match(signs, end) and not around["asking"].search(before)
+            if is_measured:  # Rotate passwords every (days)
                 continue
             if around["managing"].search(before) and around["unfinished"].match(signs, end):  # Store passwords in
                 continue
