@@ -9,9 +9,9 @@ walk through a schema and its ``check_schema`` would be 98 % of the cost
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
@@ -60,10 +60,6 @@ class ValidationResult(BaseModel):
         return self.valid
 
 
-_Condition: TypeAlias = tuple[str, Callable[[Any], bool]]
-"""A keyword, and the function that returns True if a value satisfies it."""
-
-
 class _Rules(NamedTuple):
     """
     What the values of a field must satisfy.
@@ -72,16 +68,16 @@ class _Rules(NamedTuple):
     most checks.
 
     Attributes:
-        conditions: The conditions for the value, except for its pattern.
-        item_conditions: Those for each value of a list.
+        keywords: The JSON Schema keywords for the value, except for its pattern.
+        item_keywords: Those for each value of a list.
     """
 
     name: str
     required: bool
     accepts_null: bool
     is_integer: bool
-    conditions: tuple[_Condition, ...]
-    item_conditions: tuple[_Condition, ...]
+    keywords: Mapping[str, Any]
+    item_keywords: Mapping[str, Any]
 
 
 VALID: ValidationResult = ValidationResult.model_construct(valid=True)
@@ -169,10 +165,10 @@ def _validate_value(field: Field, rules: _Rules, value: object, limits: Limits) 
     error = _json_error(rules.name, value, limits, is_integer=rules.is_integer)
     if error is not None:
         return (error,)
-    violated = _violated(rules.conditions, value)
+    violated = _violated(rules.keywords, value)
     within: Sequence[str] = ()
-    if rules.item_conditions and isinstance(value, (list, tuple)):
-        within = [keyword for each in value for keyword in _violated(rules.item_conditions, each)]
+    if rules.item_keywords and isinstance(value, (list, tuple)):
+        within = [keyword for each in value for keyword in _violated(rules.item_keywords, each)]
     if not (violated or within):
         return ()
     return [
@@ -281,55 +277,48 @@ def _rules_of(field: Field) -> _Rules:
     if rules is None:
         accepts_null = field.nullable and not field.required
         is_integer = field.kind == "number" and field.integer
-        kept["_rules"] = rules = _Rules(field.name, field.required, accepts_null, is_integer, *_conditions(field))
+        kept["_rules"] = rules = _Rules(
+            field.name, field.required, accepts_null, is_integer, *_keywords_to_check(field)
+        )
     return rules
 
 
-def _conditions(field: Field) -> tuple[tuple[_Condition, ...], tuple[_Condition, ...]]:
+def _keywords_to_check(field: Field) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the keywords for the value, and those for each value of a list.  Options are indexed."""
     if field.kind == "choice":
-        return _build_conditions({"enum": choices_by_key(field)}), ()
+        return {"enum": choices_by_key(field)}, {}
     if field.kind == "multichoice":
         options = {"type": "string", "enum": choices_by_key(field)}
-        of_items = options if field.choices else keywords_of(field)["items"]
-        return _build_conditions(list_keywords_of(field)), _build_conditions(of_items)
+        return list_keywords_of(field), options if field.choices else _without_pattern(keywords_of(field)["items"])
     if field.kind == "text" or field.kind == "number" or field.kind == "boolean":  # noqa: PLR1714 -- narrows the type
-        return _build_conditions(keywords_of(field)), ()
+        return _without_pattern(keywords_of(field)), {}
     assert_never(field)
 
 
-def _build_conditions(keywords: Mapping[str, Any]) -> tuple[_Condition, ...]:
-    conditions = [(name, _condition(name, argument)) for name, argument in keywords.items() if name != "pattern"]
-    return tuple(conditions)
+def _without_pattern(keywords: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "pattern" not in keywords:
+        return keywords
+    return {keyword: argument for keyword, argument in keywords.items() if keyword != "pattern"}
 
 
-def _violated(conditions: tuple[_Condition, ...], value: object) -> list[str]:
+def _violated(keywords: Mapping[str, Any], value: object) -> list[str]:
     violated: list[str] = []
-    for keyword, is_satisfied in conditions:
-        if not is_satisfied(value):
+    for keyword, argument in keywords.items():
+        check = _CHECKS.get(keyword) or _jsonschema_check(keyword)
+        if not check(argument, value):
             violated.append(keyword)
             if keyword == "type":  # the others are about this type
                 break
     return violated
 
 
-def _condition(keyword: str, argument: Any) -> Callable[[Any], bool]:
-    match keyword:
-        case "type":
-            return _TYPES[argument]
-        case "enum":
-            return partial(_is_option, argument)
-        case "multipleOf":  # decimal: 0.3 is a multiple of 0.1
-            return partial(is_multiple, step=argument)
-        case "format":
-            return FORMATS[argument].check
-        case _:
-            return partial(_has_no_error, _jsonschema_checks()[keyword], argument)
+@cache
+def _jsonschema_check(keyword: str) -> Callable[[Any, Any], bool]:
+    # Imported at first use: jsonschema takes a tenth of the time of "import mcp".
+    from jsonschema import Draft202012Validator
 
-
-def _has_no_error(check: Callable[..., Iterable[object]], argument: object, value: object) -> bool:
-    for _ in check(_Validator, argument, value, {}):
-        return False
-    return True
+    find_errors = Draft202012Validator.VALIDATORS[keyword]
+    return lambda argument, value: next(iter(find_errors(_Validator, argument, value, {})), None) is None
 
 
 def _is_option(options: Mapping[tuple[str, object], object], value: object) -> bool:
@@ -370,10 +359,10 @@ class _Validator:
         return True
 
 
-@cache
-def _jsonschema_checks() -> Mapping[str, Callable[..., Any]]:
-    # Imported at first use: jsonschema takes a tenth of the time of "import mcp".
-    from jsonschema import Draft202012Validator
-
-    checks: Mapping[str, Callable[..., Any]] = Draft202012Validator.VALIDATORS
-    return checks
+_CHECKS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "type": lambda name, value: _TYPES[name](value),
+    "enum": _is_option,
+    "format": lambda name, value: FORMATS[name].check(value),
+    "multipleOf": lambda step, value: is_multiple(value, step),  # decimal: 0.3 is a multiple of 0.1
+}
+"""For each keyword that jsonschema does not check: returns True if a value satisfies its argument."""
