@@ -384,7 +384,7 @@ def test_every_data_file_has_its_form_and_every_name_in_it_is_known() -> None:
     known = words().words.keys() | words().groups.keys()
 
     assert set(words().punctuation) | set(words().in_compounds.split()) <= words().words.keys()
-    assert {name for names in words().groups.values() for name in names.split()} - {"x", "figure"} <= known
+    assert {name for names in words().groups.values() for name in names.split()} - {"unknown", "figure"} <= known
     assert len(recovery_words()) == 2048
     assert all(
         len(written) == len(plain) for written, plain in (*letters().leet, letters().lookalikes, letters().imitations)

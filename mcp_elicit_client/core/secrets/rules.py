@@ -100,4 +100,4 @@ def _signs_named(name: str) -> str:
     groups = words().groups
     if name in groups:
         return "".join(map(_signs_named, groups[name].split()))
-    return {"x": UNKNOWN, "figure": NUMBER}.get(name) or load_lexicon().by_name[name]
+    return {"unknown": UNKNOWN, "figure": NUMBER}.get(name) or load_lexicon().by_name[name]

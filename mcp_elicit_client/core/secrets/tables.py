@@ -54,7 +54,8 @@ class RuleRow(_Row):
     Attributes:
         kind: The secret.
         signs: A pattern of signs.  ``~`` matches up to three articles and
-            prepositions, ``x`` an unknown word, ``num`` a number.
+            prepositions, ``x`` a word that is unknown or says little alone,
+            ``num`` a number.
         unless: Signs in the texts of the field that give it another meaning.
     """
 
