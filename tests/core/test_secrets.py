@@ -156,6 +156,7 @@ def test_a_field_that_cannot_hold_a_secret_asks_for_none(field: dict[str, Any]) 
     [
         ({"type": "integer", "title": "PIN", "maximum": 9999}, "pin"),
         ({"type": "number", "title": "Card number"}, "card"),
+        ({"type": "integer", "title": "PIN of the private key"}, "pin"),
         ({"type": "array", "title": "Passwords", "items": {"type": "string"}}, "password"),
         ({"type": "string", "title": "Word", "format": "password"}, "password"),
         ({"type": "string", "title": "Token", "format": "password"}, "token"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -116,8 +116,8 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     title = name if field.title == field.name else signs_of(field.title)
     if rules.trigger.search(rules.line.join((name, title, description))):
         possible = NUMERIC_KINDS if isinstance(field, NumberField) else KIND_NAMES.keys()
-        for where, kind in _kinds_asked(name, title, description, message_signs):
-            if kind in possible and not (where == "name" and _abbreviates(field)):
+        for where, kind in _kinds_asked(name, title, description, message_signs, possible):
+            if not (where == "name" and _abbreviates(field)):
                 return _asking(field, kind, where)
     if given := _kind_of_example(field.title, title):
         return _asking(field, given, "title")
@@ -140,23 +140,25 @@ def _abbreviates(field: Field) -> bool:
 
 
 def _kinds_asked(
-    name: str, title: str, description: str, message_signs: str
+    name: str, title: str, description: str, message_signs: str, possible: Collection[SecretKind]
 ) -> Iterator[tuple[SecretLocation, SecretKind]]:
-    """Yield what the texts of a field ask for, first the visible ones."""
+    """Yield which of the *possible* secrets the texts of a field ask for, first the visible ones."""
     rules = load_rules()
     whole = rules.line.join((name, title, description))
     about = "".join(match.group(1) for match in rules.contexts["about_text"].finditer(description))
-    in_title = label_asks(title, whole, about)
+    in_title = label_asks(title, whole, about, possible)
     if in_title:
         yield ("name" if title == name else "title"), in_title
     if in_description := _prose_asks(
-        description, rules.line.join((name, title)), only_asked=_is_about(title, description)
+        description, rules.line.join((name, title)), possible, only_asked=_is_about(title, description)
     ):
         yield "description", in_description
     # A title that says the same word and does not ask tells what the name means.
-    if name != title and not in_title and (in_name := label_asks(name, whole, about + title)):
+    if name != title and not in_title and (in_name := label_asks(name, whole, about + title, possible)):
         yield "name", in_name
     for kind, label, context, unless in rules.short_labels:
+        if kind not in possible:
+            continue
         if (label.fullmatch(title) or label.fullmatch(name)) and not (unless and unless.search(whole)):
             if context.search(description):
                 yield "description", kind
@@ -164,7 +166,9 @@ def _kinds_asked(
                 yield "message", kind
 
 
-def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
+def label_asks(
+    signs: str, whole: str, about: str, possible: Collection[SecretKind] = KIND_NAMES.keys()
+) -> SecretKind | None:
     """
     Return what a name or a title asks for.
 
@@ -172,9 +176,10 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
         signs: The signs of the name or title.
         whole: Those of all the texts of the field.
         about: The signs of secrets that the texts only mention.
+        possible: The secrets that fit into the field.
     """
     rules = load_rules()
-    for kind, said, before, after in _named(rules.labels, signs, whole):
+    for kind, said, before, after in _named(rules.labels, signs, whole, possible):
         if any(sign in about for sign in said if sign in rules.triggers) or rules.contexts["denied_after"].match(after):
             continue
         if not rules.contexts["elsewhere"].search(before) or rules.contexts["asked"].search(before):
@@ -191,22 +196,30 @@ def _is_about(title: str, description: str) -> bool:
     )
 
 
-def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: bool = False) -> SecretKind | None:
+def _prose_asks(
+    signs: str,
+    beside: str,
+    possible: Collection[SecretKind] = KIND_NAMES.keys(),
+    *,
+    message: bool = False,
+    only_asked: bool = False,
+) -> SecretKind | None:
     """
     Return what a sentence asks for: it must ask explicitly, or begin with the secret's name.
 
     Args:
         signs: The signs of the sentence.
         beside: Those of the other texts of the field.
+        possible: The secrets that fit into the field.
         message: The sentence is the message of the form.
-        only_asked: A name that nothing asks for counts only after ``your``.
+        only_asked: A name that nothing asks for counts only after ``your``, as in ``your login password``.
     """
     rules = load_rules()
     around = rules.contexts
-    for kind, _, before, after in _named(rules.sentences, signs, beside):
+    for kind, _, before, after in _named(rules.sentences, signs, beside, possible):
         if around["asked"].search(before) or around["asked_after"].match(after):
             return kind
-        if only_asked and not before.endswith(rules.your):
+        if only_asked and not around["own"].search(before):
             continue
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
             continue
@@ -216,15 +229,17 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False, only_asked: b
     return None
 
 
-def _named(rules: Iterable[SecretRule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
-    """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
+def _named(
+    rules: Iterable[SecretRule], signs: str, beside: str, possible: Collection[SecretKind] = KIND_NAMES.keys()
+) -> Iterator[tuple[SecretKind, str, str, str]]:
+    """Yield the *possible* secrets that *signs* name, and do not just speak about, with the signs around them."""
     if not signs:  # most fields have no description
         return
     table = load_rules()
     around = table.contexts
     signs = around["options"].sub("", signs)
     for rule in rules:
-        for match in rule.signs.finditer(signs):
+        for match in rule.signs.finditer(signs) if rule.kind in possible else ():
             start, end = match.span()
             since = max(0, start - _SIGHT, *(signs.rfind(each, 0, start) for each in table.breaks))
             before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
