@@ -249,6 +249,10 @@ def _named(
             is_measured = around["measured"].match(signs, end) and not around["asking"].search(before)
             if is_measured:  # Rotate passwords every (days)
                 continue
+            if around["requiring"].fullmatch(before) and around["delayed"].match(
+                signs, end
+            ):  # Require PIN after (minutes)
+                continue
             if around["managing"].search(before) and around["unfinished"].match(signs, end):  # Store passwords in
                 continue
             if around["denied"].search(before) or around["question"].search(before):
