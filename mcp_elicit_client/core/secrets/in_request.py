@@ -103,7 +103,7 @@ def _asked_in_option(title: str) -> SecretKind | None:
     rules = load_rules()
     signs = signs_of(title)
     if rules.trigger.search(signs):
-        for kind, _, before, after in _named(rules.sentences, signs, ""):
+        for kind, _, before, after, _ in _named(rules.sentences, signs, ""):
             if rules.contexts["asked_in_option"].search(before) or rules.contexts["asked_after"].match(after):
                 return kind
     return None
@@ -179,7 +179,7 @@ def label_asks(
         possible: The secrets that fit into the field.
     """
     rules = load_rules()
-    for kind, said, before, after in _named(rules.labels, signs, whole, possible):
+    for kind, said, before, after, _ in _named(rules.labels, signs, whole, possible):
         if any(sign in about for sign in said if sign in rules.triggers) or rules.contexts["denied_after"].match(after):
             continue
         if not rules.contexts["elsewhere"].search(before) or rules.contexts["asked"].search(before):
@@ -216,8 +216,8 @@ def _prose_asks(
     """
     rules = load_rules()
     around = rules.contexts
-    for kind, _, before, after in _named(rules.sentences, signs, beside, possible):
-        if around["asked"].search(before) or around["asked_after"].match(after):
+    for kind, _, before, after, then in _named(rules.sentences, signs, beside, possible):
+        if around["asked"].search(before) or around["asked_after"].match(after) or around["asked_then"].match(then):
             return kind
         if only_asked and not around["own"].search(before):
             continue
@@ -231,8 +231,13 @@ def _prose_asks(
 
 def _named(
     rules: Iterable[SecretRule], signs: str, beside: str, possible: Collection[SecretKind] = KIND_NAMES.keys()
-) -> Iterator[tuple[SecretKind, str, str, str]]:
-    """Yield the *possible* secrets that *signs* name, and do not just speak about, with the signs around them."""
+) -> Iterator[tuple[SecretKind, str, str, str, str]]:
+    """
+    Yield the *possible* secrets that *signs* name, and do not just speak about.
+
+    Each is yielded with its signs, those before and after it in its part of
+    the sentence, and all that follow it.
+    """
     if not signs:  # most fields have no description
         return
     table = load_rules()
@@ -259,7 +264,7 @@ def _named(
                 continue
             nearby = table.line.join((beside, before, match.group(), after))
             if not (rule.unless and rule.unless.search(nearby)) or before.endswith(table.your):
-                yield rule.kind, match.group(), before, after
+                yield rule.kind, match.group(), before, after, signs[end : end + _SIGHT]
 
 
 def _asked_in(message: str, message_signs: str) -> SecretKind | None:
