@@ -34,7 +34,7 @@ PATTERNS: Mapping[str, str] = {
     "names_of_signs": r"\[[^\]]*\]|[a-z_]+",
     "word_of_table": r"\w+",
     # What is worth a closer look.
-    "odd": r"[-_/=.:@]\w|[^\W_][-_](?!\w)|\bA(?:Iza|KIA)",
+    "odd": r"[-_/=.:@]\w|[-_](?<=[^\W_][-_])(?!\w)|\bA(?:Iza|KIA)",
     "long": r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s",
     "many_digits": r"\d(?:[ .\u2010-\u2015-]?\d){8}",
     "beginning": r"(?<![A-Za-z0-9])[A-Za-z0-9]\S",
