@@ -20,13 +20,14 @@ NAME = "impersonation"
 RESERVED = (
     *("operating system", "administrator", "sysadmin", "helpdesk"),
     *("claude", "anthropic", "chatgpt", "openai", "github copilot", "microsoft copilot"),
-    *("macos", "google", "microsoft", "github", "ubuntu"),
+    *("macos", "google", "microsoft", "github", "ubuntu", "windows hello"),
 )
 """Names that no server should use, not even with other words: of companies, applications and roles."""
 
 RESERVED_ALONE = (
-    *("system", "admin", "root", "security", "support", "terminal", "browser", "assistant", "operator"),
-    *("windows", "linux", "apple", "cursor", "codex", "copilot", "gemini", "host", "client"),
+    *("system", "admin", "root", "superuser", "security", "support", "terminal", "browser", "assistant", "operator"),
+    *("administrateur", "administrador", "amministratore", "管理者", "管理员", "系统管理员"),
+    *("windows", "linux", "apple", "cursor", "codex", "copilot", "gemini", "host", "client", "touch id", "face id"),
 )
 """Names that are ordinary words beside others: ``System`` and ``Apple Support``, but not ``system metrics``."""
 
@@ -37,9 +38,12 @@ _DECORATION = frozenset(
     bot agent agents cli ide editor code login signin log sign account accounts auth authentication help center centre
     desk online cloud connector connect integration plugin extension tool tools pro plus premium enterprise beta alpha
     new latest version v x os message messages notice notification notifications alert alerts update updates
-    it tech technical customer id defender""".split()
+    it tech technical customer id defender user panel console portal chat""".split()
 )
 """Words that do not make a name another one."""
+
+_NOT_BARE = frozenset({"root"})
+"""Reserved names that say too little alone: ``Root user``, but not ``root``."""
 
 _MAX_KNOWN = 256
 _MAX_WORDS = 4
@@ -174,13 +178,21 @@ def _warning(claimed: str, own: str, names: Mapping[str, _Imitated]) -> str | No
 
 def _imitated(claimed: str, names: Mapping[str, _Imitated]) -> _Imitated | None:
     """Return the first name that *claimed* imitates."""
-    for words in _readings(claimed):
+    for words in _readings(_without_person(claimed, names)):
         decorated = all(_is_decoration(word) or skeleton(word) in names for word in words)
         for part, rest in _parts_and_rest(words):
             name = names.get(part)
-            if name and (name.is_anywhere or decorated or all(map(_is_decoration, rest))):
+            if name is None or (part in _NOT_BARE and name.known_as is None and not rest):
+                continue
+            if name.is_anywhere or decorated or all(map(_is_decoration, rest)):
                 return name
     return None
+
+
+def _without_person(name: str, names: Mapping[str, _Imitated]) -> str:
+    """Return *name* without ``Jean-Claude``, unless another word tells that no person is meant."""
+    rest = _PERSON.sub(" ", name)
+    return name if any(_is_decoration(word) or skeleton(word) in names for word in _words(rest)) else rest
 
 
 def _readings(name: str) -> Iterator[list[str]]:
@@ -235,4 +247,5 @@ _REPEATED = re.compile(r"(.)\1{2,}")
 _WORD = re.compile(r"[^\W_]+")
 _SPACED_OUT = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
 _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")
+_PERSON = re.compile(r"\b(?:jean|marie)[- ]claude\b", re.ASCII | re.IGNORECASE)
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z]+|\d+|[A-Z]")
