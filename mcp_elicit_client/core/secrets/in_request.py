@@ -180,7 +180,9 @@ def label_asks(
     """
     rules = load_rules()
     for kind, said, before, after, _ in _named(rules.labels, signs, whole, possible):
-        if any(sign in about for sign in said if sign in rules.triggers) or rules.contexts["denied_after"].match(after):
+        if any(sign in about for sign in said if sign in rules.mentioned) or rules.contexts["denied_after"].match(
+            after
+        ):
             continue
         if not rules.contexts["elsewhere"].search(before) or rules.contexts["asked"].search(before):
             return kind

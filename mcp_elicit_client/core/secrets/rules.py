@@ -35,6 +35,7 @@ class Rules(NamedTuple):
 
     trigger: re.Pattern[str]
     triggers: frozenset[str]
+    mentioned: frozenset[str]
     labels: tuple[SecretRule, ...]
     sentences: tuple[SecretRule, ...]
     short_labels: tuple[ShortLabel, ...]
@@ -57,6 +58,7 @@ def load_rules() -> Rules:
     return Rules(
         trigger=_pattern(table.trigger),
         triggers=frozenset(_signs_named("trigger")),
+        mentioned=frozenset(_signs_named("mentioned")),
         labels=tuple(map(_rule, table.anywhere + table.labels)),
         sentences=tuple(map(_rule, table.anywhere + table.sentences)),
         short_labels=tuple(
