@@ -42,9 +42,6 @@ _DECORATION = frozenset(
 )
 """Words that do not make a name another one."""
 
-_NOT_BARE = frozenset({"root"})
-"""Reserved names that say too little alone: ``Root user``, but not ``root``."""
-
 _MAX_KNOWN = 256
 _MAX_WORDS = 4
 
@@ -178,21 +175,13 @@ def _warning(claimed: str, own: str, names: Mapping[str, _Imitated]) -> str | No
 
 def _imitated(claimed: str, names: Mapping[str, _Imitated]) -> _Imitated | None:
     """Return the first name that *claimed* imitates."""
-    for words in _readings(_without_person(claimed, names)):
+    for words in _readings(claimed):
         decorated = all(_is_decoration(word) or skeleton(word) in names for word in words)
         for part, rest in _parts_and_rest(words):
             name = names.get(part)
-            if name is None or (part in _NOT_BARE and name.known_as is None and not rest):
-                continue
-            if name.is_anywhere or decorated or all(map(_is_decoration, rest)):
+            if name and (name.is_anywhere or decorated or all(map(_is_decoration, rest))):
                 return name
     return None
-
-
-def _without_person(name: str, names: Mapping[str, _Imitated]) -> str:
-    """Return *name* without ``Jean-Claude``, unless another word tells that no person is meant."""
-    rest = _PERSON.sub(" ", name)
-    return name if any(_is_decoration(word) or skeleton(word) in names for word in _words(rest)) else rest
 
 
 def _readings(name: str) -> Iterator[list[str]]:
@@ -247,5 +236,4 @@ _REPEATED = re.compile(r"(.)\1{2,}")
 _WORD = re.compile(r"[^\W_]+")
 _SPACED_OUT = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
 _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")
-_PERSON = re.compile(r"\b(?:jean|marie)[- ]claude\b", re.ASCII | re.IGNORECASE)
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z]+|\d+|[A-Z]")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +16,7 @@ pytestmark = pytest.mark.anyio
 NAMES = table("server_names")
 
 
-async def has_warning(
-    claimed: str, *, name: str = "a server", known_names: Sequence[str] = NAMES["known_names"]
-) -> bool:
+async def has_warning(claimed: str, *, name: str = "a server") -> bool:
     shown: list[Request] = []
 
     async def decline(request: Request) -> Answer:
@@ -28,7 +24,7 @@ async def has_warning(
         return Answer.decline(by="user")
 
     request = parse_request(form_params({}), server=Server(name=name, claimed_name=claimed))
-    await flag_impersonation(known_names=known_names)(decline)(request)
+    await flag_impersonation(known_names=NAMES["known_names"])(decline)(request)
     return [each.code for each in shown[0].diagnostics] == ["impersonation"]
 
 
@@ -45,11 +41,6 @@ async def test_an_ordinary_name_is_shown_without_a_warning(claimed: str) -> None
 @pytest.mark.parametrize("claimed", ["GitHub MCP Server", "github.com", "github-mcp-server"])
 async def test_a_name_that_the_host_application_uses_for_this_server_is_no_imitation(claimed: str) -> None:
     assert not await has_warning(claimed, name="github")
-
-
-async def test_the_bare_name_of_a_known_server_is_an_imitation_even_if_it_says_little() -> None:
-    assert not await has_warning("root")
-    assert await has_warning("root", known_names=["root"])
 
 
 @given(st.text(max_size=300))
