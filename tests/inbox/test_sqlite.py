@@ -48,7 +48,16 @@ async def refused(store: Any) -> Answer:
 async def test_a_file_that_is_not_a_database_is_a_cancel_by_error(sqlite: Stores) -> None:
     sqlite.path.write_bytes(b"not a database" * 100)
     sqlite.path.chmod(0o600)
-    assert "not a database" in (await refused(sqlite())).reason
+    assert "not a database. Restore the file, or move it to another place." in (await refused(sqlite())).reason
+
+
+@ON_SQLITE
+async def test_a_file_with_a_damaged_name_of_an_index_is_a_cancel_by_error(sqlite: Stores) -> None:
+    inbox = Inbox(sqlite())
+    await inbox.list("ann")
+    await inbox.aclose()
+    sqlite.path.write_bytes(sqlite.path.read_bytes().replace(b"indexpending", b"index\xa3ending"))
+    assert "it is damaged. Restore the file" in (await refused(sqlite())).reason
 
 
 @ON_SQLITE

@@ -20,6 +20,8 @@ FORMAT = 2
 
 _RETRY_INTERVAL = 0.01
 _BEGIN = "BEGIN IMMEDIATE"
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What `sqlite3` raises: also the second one, if an error quotes what it found in a damaged file."""
 
 _STATEMENTS = load_statements()
 
@@ -57,13 +59,12 @@ class SqliteConnection:
             stop_if_abandoned()  # while this thread waited for others
             try:
                 yield SqlSession(self._open(), _STATEMENTS)
-            except (sqlite3.Error, OSError) as error:
+            except (*_FAILURES, OSError) as error:
                 if not isinstance(error, sqlite3.OperationalError):
                     self._close()
-                if isinstance(error, FileNotFoundError):
-                    folder = Path(self.path).parent
-                    raise InboxError(f"The inbox {self.path} cannot be used. Create the folder {folder}.") from error
-                raise InboxError(f"The inbox {self.path} cannot be used: {error}.") from error
+                raise InboxError(
+                    f"The inbox {self.path} cannot be used{_reason_of(error, self.path.parent)}"
+                ) from error
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqlSession]:
@@ -73,7 +74,7 @@ class SqliteConnection:
         Raises:
             InboxError: If the file cannot be used.
         """
-        with self.reading() as session, transaction(session.connection, _BEGIN, (sqlite3.Error,)):
+        with self.reading() as session, transaction(session.connection, _BEGIN, _FAILURES):
             yield session
 
     def truncate_log(self, lock_timeout: float | None = None) -> bool:
@@ -133,7 +134,11 @@ class SqliteConnection:
         except UnsafeFileError as error:
             raise InboxError(f"The inbox cannot be used. {error}") from None
         connection = sqlite3.connect(
-            self.path, timeout=self._lock_timeout, isolation_level=None, check_same_thread=False, cached_statements=64
+            self.path,
+            timeout=self._lock_timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
         )
         try:
             self._prepare(connection)
@@ -170,8 +175,22 @@ class SqliteConnection:
     def _close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None and self._process_id == os.getpid():
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(*_FAILURES):
                 connection.close()
+
+
+def _reason_of(error: Exception, folder: Path) -> str:
+    """Return the end of the sentence that says that the file cannot be used, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return f". Create the folder {folder}."
+    if isinstance(error, UnicodeDecodeError):
+        return f": it is damaged. {_RESTORE}"
+    if type(error) is sqlite3.DatabaseError:  # It is damaged, or not a database.
+        return f": {error}. {_RESTORE}"
+    return f": {error}."
+
+
+_RESTORE = "Restore the file, or move it to another place."
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -198,7 +217,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
-    with transaction(connection, _BEGIN, (sqlite3.Error,)):
+    with transaction(connection, _BEGIN, _FAILURES):
         if not _is_empty(connection):  # Another process created them since the check.
             return
         for statement in filter(str.strip, load_sql("sqlite_schema.sql").split(";")):
