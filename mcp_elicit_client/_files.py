@@ -126,6 +126,18 @@ def check_file(path: Path, found: os.stat_result, *, private: bool, hard_links: 
         raise UnsafeFileError(f"{path} has a second name, a hard link. Remove the other name, or copy the file.")
 
 
+def sync_folder(folder: Path) -> None:
+    """Write the names of new and renamed files to the disk.  Some file systems cannot do this: they are left alone."""
+    if sys.platform == "win32":  # It cannot open folders.
+        return
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def lock(descriptor: int, timeout: float) -> None:
     """
     Lock a file against other processes until `unlock`.

@@ -137,6 +137,7 @@ def make_key(path: Path) -> bytes:
             os.link(draft, path)
     finally:
         draft.unlink()
+    _files.sync_folder(path.parent)
     return read_key(path)
 
 

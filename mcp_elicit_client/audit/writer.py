@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
+from mcp_elicit_client._files import LOCK_TIMEOUT, sync_folder, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head, Keys, find_end, follow_chain
 from mcp_elicit_client.audit.continuity import Place, contains_line
 from mcp_elicit_client.audit.files import (
@@ -170,6 +170,10 @@ class ChainWriter:
             is_rotated = 0 < position.size > self._max_bytes - len(event) - _MAX_OVERHEAD
         if is_rotated:
             position = self._rotate(position.last)
+        if self._fsync and not position.size:
+            # Before the first line of a file: the head of the previous file would make it look like a truncated log.
+            os.fsync(self._head)
+            sync_folder(self.path.parent)
         sequence = position.last.sequence + 1
         body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _continuation(position), event[1:-1])
         if not is_sound:

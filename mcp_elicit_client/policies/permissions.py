@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client._arguments import check_type
-from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely
+from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely, sync_folder
 from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.core.text import is_unicode
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -260,6 +260,7 @@ class Permissions:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self._path)
+            sync_folder(self._path.parent)
         except BaseException:
             with suppress(OSError):
                 Path(name).unlink()

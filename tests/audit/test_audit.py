@@ -31,6 +31,7 @@ from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, form_params, read_line
+from tests.support.power_failures import Disk
 
 KEY = bytes(range(32))
 SERVER = Server(name="mail", claimed_name="Mail\x1b[2J", transport="stdio", origin="mail-server")
@@ -1526,6 +1527,21 @@ def test_fsync_writes_each_line_to_the_disk(path: Path) -> None:
     write(path, 2, fsync=True).close()
 
     assert verify(path, KEY).events == 2
+
+
+def test_with_fsync_no_event_is_lost_in_a_power_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(monkeypatch)
+    folder = tmp_path / "log"
+    folder.mkdir()
+    log = AuditLog(folder / "audit.jsonl", fsync=True, max_bytes=1_200)
+    for number in range(1, 9):
+        ask(log)
+        copy = disk.copy(folder, tmp_path / str(number)) / "audit.jsonl"
+
+        assert verify(copy).events == number
+        ask(AuditLog(copy, max_bytes=1_200))
+        assert verify(copy), verify(copy)
+        assert verify(copy).events == number + 1
 
 
 # Telemetry

@@ -53,6 +53,7 @@ from mcp_elicit_client.policies.impersonation import skeleton
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, cases, form_params, free_port, read_line, skip_or_fail
 from tests.support.console import ScriptedConsole
+from tests.support.power_failures import Disk
 
 pytestmark = pytest.mark.anyio
 
@@ -284,6 +285,17 @@ def test_a_file_is_private_and_does_not_contain_temporary_blocks(tmp_path: Path)
         "rules": [{"server": "mail", "mode": "url", "tool": "pay", "permission": "block"}],
     }
     assert [each.name for each in tmp_path.iterdir()] == ["permissions.json"]
+
+
+def test_a_permission_that_was_set_survives_a_power_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(monkeypatch)
+    folder = tmp_path / "permissions"
+    folder.mkdir()
+    permissions = Permissions(folder / "permissions.json")
+    for server in ("mail", "other"):
+        permissions.set("block", server=server)
+        copy = disk.copy(folder, tmp_path / server) / "permissions.json"
+        assert list(Permissions(copy)) == list(permissions)
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
