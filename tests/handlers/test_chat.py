@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,7 +17,7 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage, Paragraph
 from mcp_elicit_client.handlers.chat.rendering import Rendering, length
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.inbox import get_progress
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.typing import Request
@@ -122,6 +125,30 @@ async def test_processes_that_ask_the_same_at_the_same_time_keep_what_was_entere
 
     assert set(notes) == {""}
     assert [each.content for each in answers] == [dict.fromkeys("abc", value) for value in "xy"]
+
+
+async def test_a_request_that_can_be_neither_shown_nor_withdrawn_is_cancelled_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "inbox.db"
+    inbox = Inbox(SqliteStore(path, lock_timeout=0.1))
+    await inbox.list("ann")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+
+        class Locking(Chat):
+            async def send(self, person: str, message: ChatMessage, /) -> str:
+                if not other.in_transaction:
+                    other.execute("BEGIN IMMEDIATE")
+                return await super().send(person, message)
+
+        with anyio.fail_after(10):
+            answer: Any = await ChatHandler(Locking(), inbox=inbox)(form("a"))
+        other.execute("ROLLBACK")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+
+    async def is_withdrawn() -> bool:
+        return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
+
+    await until(is_withdrawn)
+    await inbox.aclose()
 
 
 async def test_an_answer_leaves_the_conversation_about_the_same_request_in_another_process() -> None:

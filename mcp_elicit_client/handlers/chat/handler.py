@@ -151,18 +151,23 @@ class ChatHandler:
                 if not isinstance(error, ChatError):
                     _logger.exception("A request could not be shown in a chat.")
                 failures.append(error)
-                await self._inbox.withdraw(owner, entry_id)
+                try:
+                    await self._inbox.withdraw(owner, entry_id)
+                except InboxError:
+                    scope.cancel()  # This withdraws the request as soon as the store can be used.
                 return
             await self._await_completion(request, owner, entry_id)
 
         try:
-            answer = await InboxHandler(self._inbox, self._default_user, ask)(request)
+            with anyio.CancelScope() as scope:
+                answer = await InboxHandler(self._inbox, self._default_user, ask)(request)
         finally:
             for owner, entry_id in placed:
                 self._asking.discard(entry_id)
                 await self._close(owner, entry_id, request, answer)
         if failures:
             return await self._answer_elsewhere(request, f"the chat did not take the message: {_reason(failures[0])}")
+        assert answer is not None  # the scope is cancelled after a failure only
         return answer
 
     async def announce(self, owner: str, entry_id: str) -> None:
