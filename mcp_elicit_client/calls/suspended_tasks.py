@@ -10,6 +10,7 @@ The server ignores a response that it has.  So a process may stop anywhere.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,6 +42,8 @@ MIN_LIFETIME = 60.0
 """The minimum time for which a suspended task is stored, in seconds, even if the server states less."""
 
 _CLOSE_TIMEOUT = 5.0
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 
 class TaskSuspender:
@@ -161,7 +164,7 @@ class TaskSuspender:
                 return self._suspended()
             self._poller.check_idle()
             state = await self._poller.next()
-        await self._close()
+        await self._close_quietly()  # The server has done what was asked: its result must not be lost.
         return await read_result(self._call, state)
 
     # --- what is asked
@@ -305,8 +308,11 @@ class TaskSuspender:
         await self._calls.store.erase_answers(self._stored.id)
 
     async def _close_quietly(self) -> None:
-        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
-            await self._close()
+        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+            try:
+                await self._close()
+            except InboxError as error:  # The task expires.
+                _logger.warning("The answers to a task of server %r could not be erased. %s", self._server, error)
 
     async def _finish_quietly(self) -> None:
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import anyio
@@ -222,6 +223,32 @@ async def test_a_task_that_has_ended_withdraws_its_requests_and_erases_answers(t
     assert result.content[0].text == "done"
     assert await process.messages() == []
     assert "heliotrope" not in await stores.content()
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+async def test_a_result_is_returned_although_the_answers_cannot_be_erased(
+    tasker: Tasker, stores: Stores, seen: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    process = Process(tasker, stores, policy=lambda _handler: decline)
+    await process.inbox.list("ann")
+    with closing(sqlite3.connect(stores.path, isolation_level=None)) as other:
+        save = tasker._save
+
+        def lock_at_the_end(task_id: str, task: dict[str, Any]) -> None:
+            save(task_id, task)
+            if seen[-1].startswith("update") and not other.in_transaction:
+                other.execute("BEGIN IMMEDIATE")
+
+        tasker._save = lock_at_the_end  # type: ignore[method-assign]
+        result = await process.call(plan(ask("a")))
+        other.execute("ROLLBACK")
+
+    assert told(result) == {"a": {"action": "decline"}}
+    assert "locked" in caplog.text
+
+
+async def decline(_request: Request) -> Answer:
+    return Answer.decline(by="policy")
 
 
 async def test_a_changed_request_is_not_answered_with_the_stored_answer(
