@@ -20,6 +20,7 @@ import anyio
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, check_same_call, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import (
@@ -170,12 +171,15 @@ class StoredCalls:
             stored = await self._store.replace(kept, following, self._expiry(following))
             return None if stored is None else _to_leg(stored)
         outcome = _store_outcome(content.snapshot.call_spec, came, failure) if sending.was_sent else None
-        if outcome is None:  # the server cannot be reached, so the same responses may be sent again
-            await self._release(kept)
-        else:
-            ended = LegRecord(number, ends_at, responses, outcome=outcome)
-            ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
-            await self._store.replace(kept, ended, self._store.clock() + ttl)
+        try:
+            if outcome is None:  # the server cannot be reached, so the same responses may be sent again
+                await self._release(kept)
+            else:
+                ended = LegRecord(number, ends_at, responses, outcome=outcome)
+                ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
+                await self._store.replace(kept, ended, self._store.clock() + ttl)
+        except InboxError as error:  # The server has done what was asked: its result must not be lost.
+            _logger.warning("the outcome of a call could not be stored: %s", error)
         return came if isinstance(came, Leg) else CallOutcome(came, failure)
 
     async def renew_leases(self) -> None:

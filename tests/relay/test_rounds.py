@@ -696,6 +696,30 @@ async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
     assert "could not be renewed" in caplog.text
 
 
+async def test_an_outcome_that_cannot_be_stored_is_returned(caplog: pytest.LogCaptureFixture) -> None:
+    is_sending = False
+
+    class FailingStore(MemoryStore):
+        async def update(self, *arguments: Any) -> bool:
+            if is_sending:
+                raise InboxError("The disk is full.")
+            return await super().update(*arguments)
+
+    def note(handler: Any) -> Any:
+        async def note_sending(request: Any) -> Any:
+            nonlocal is_sending
+            is_sending = is_resuming()
+            return await handler(request)
+
+        return note_sending
+
+    async with gateway("rounds", inbox=Inbox(FailingStore()), policies=[note]) as client:
+        first = await client.call("form")
+        done = await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
+    assert said(done) == json.dumps({"got": ANN})
+    assert "The disk is full." in caplog.text
+
+
 async def test_processes_that_send_the_same_answer_ask_the_same_next_question(tmp_path: Path) -> None:
     """The first one lost its lease, and its server asked something else than that which the other process stored."""
     seen: list[str] = []
