@@ -103,15 +103,18 @@ def _verification_lines(found: Verification, catalog: MessageCatalog) -> Iterato
 def run_tail(options: argparse.Namespace) -> int:
     """Print the last events of a log; return the exit status."""
     write = json.dumps if options.json else functools.partial(_event_line, catalog=options.catalog)
+    for event in _tail(options):
+        print(write(event), flush=True)
+    return 0
+
+
+def _tail(options: argparse.Namespace) -> Iterator[_Event]:
     with _readable(options.file), ExitStack() as stack:
         _, files = open_all(options.file, stack)
         user_id = _user_id(options)
-        for event in deque(_of_user(_events(options.file, files), user_id), maxlen=options.n):
-            print(write(event), flush=True)
+        yield from deque(_of_user(_events(options.file, files), user_id), maxlen=options.n)
         if options.follow:
-            for event in _of_user(map(_parse, _new_lines(options.file, files[-1], stack)), user_id):
-                print(write(event), flush=True)
-    return 0
+            yield from _of_user(map(_parse, _new_lines(options.file, files[-1], stack)), user_id)
 
 
 def _user_id(options: argparse.Namespace) -> str | None:

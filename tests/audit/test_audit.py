@@ -1751,6 +1751,16 @@ def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> Non
         assert message in err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_the_command_does_not_blame_the_log_for_a_full_disk(path: Path) -> None:
+    write(path, 1).close()
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "mcp_elicit_client", "audit", "tail", path]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (1, "mcp-elicit: Cannot write stdout: No space left on device\n")
+
+
 def test_the_command_prints_the_last_events(path: Path, run: Any) -> None:
     log = write(path, 3, max_bytes=1_500)
     listed = Answer.accept({"name": "Ada"}, by="policy", reason="listed", sources={"name": "policy"})
