@@ -161,6 +161,30 @@ async def test_server_text_is_quoted_and_host_text_comes_last(bot: Bot) -> None:
     assert shown.marked("bold") == ["mail asks for 1 answer", "Field 1 of 1"]
 
 
+async def test_each_question_names_the_server_and_repeats_its_message(bot: Bot) -> None:
+    await bot.asks(form(message="To book your table"))
+    labels = ["Back", "Use this value", "Do not provide", "“Pasta”", "Do not provide", "Yes", "Edit"]
+    texts = [(await bot.write("Ann")).text, *[(await bot.press(label)).text for label in labels]]
+
+    opening = "mail asks for 5 answers\nTo book your table\nQuoted text comes from the server.\n"
+    assert all(each.startswith(opening) for each in texts)
+    assert "Check your answers" in texts[-2]
+
+
+async def test_a_message_that_is_too_long_to_be_repeated_stays_above_the_questions(bot: Bot) -> None:
+    long = "".join(f"word{number} " for number in range(350)).strip()
+    await bot.asks(form(message=long))
+    await bot.write("Ann")
+    third = await bot.write("2")
+
+    first, *replaced = bot.api.messages.values()
+    assert first.marked("blockquote") == [long]
+    assert [each.text for each in replaced[:2]] == ["mail asks for 5 answers\nContinued below."] * 2
+    assert third.text.startswith("mail asks for 5 answers\nword0 word1 ")
+    assert third.marked("blockquote")[0] == f"{long[:2048]}…"
+    assert "Field 3 of 5" in third.text
+
+
 @pytest.mark.parametrize(
     "text",
     [

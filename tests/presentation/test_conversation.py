@@ -211,7 +211,7 @@ def test_random_presses_lead_on_and_a_button_works_once(presses: list[int], requ
             assert pressed.id.partition(":")[2] in ("send", "confirm")
             return
         again = conversation.press(pressed.id)
-        assert host_lines(again)[0] == "This button is no longer valid."
+        assert "This button is no longer valid." in host_lines(again)
         assert again.prompt == turn.prompt
         turn = again
 
@@ -397,7 +397,7 @@ def test_a_dialog_is_reviewed_without_naming_what_is_sent_twice() -> None:
     turn = conversation.fill({"n": "7,5", "on": "24.12.2026"})
 
     assert isinstance(turn, Turn)
-    assert host_lines(turn) == ["Prüfen Sie Ihre Antworten", "Ihre Antworten werden an mail gesendet."]
+    assert host_lines(turn)[-2:] == ["Prüfen Sie Ihre Antworten", "Ihre Antworten werden an mail gesendet."]
     notes = [part.note for part in turn.parts if isinstance(part, AnswerRow)]
     assert notes == ["Wird gesendet als 7.5", "Wird gesendet als 2026-12-24"]
 
@@ -440,10 +440,45 @@ def test_a_form_is_confirmed_below_the_warnings_about_its_request(style: Style, 
     turn = play(conversation, *(["yes"] if len(fields) < 2 else ["x", "x"]), *(["send"] if fields else []))
 
     assert host_lines(turn).count("Warning: It resembles another name.") == 1
-    assert ("FORGED message" in server_words(turn)) == (style is BUTTONS and not fields)
+    assert ("FORGED message" in server_words(turn)) == (style is BUTTONS)
     answer = conversation.reply("confirm").answer
     assert answer is not None
     assert answer.confirmed
+
+
+LONG = "a" * 40 + " FORGED"
+SHORT = Style(has_buttons=True, max_repeated=40)
+
+
+@pytest.mark.parametrize("replies", [["x"], ["x", "x"], ["x", "x", "edit"], ["x", "/back", "x"], ["which?"]])
+@pytest.mark.parametrize(("style", "words"), [(BUTTONS, LONG), (SHORT, f"{'a' * 40}…")])
+def test_each_turn_with_buttons_names_the_server_and_repeats_its_message(
+    replies: list[str], style: Style, words: str
+) -> None:
+    request = form({"a": {"type": "integer"}} if replies == ["which?"] else {"a": {"type": "string"}}, message=LONG)
+    turn = play(converse(request, style=style), *replies)
+
+    assert host_lines(turn)[0] == "mail asks for 1 answer"
+    assert server_words(turn)[0] == words
+
+
+def test_a_visit_names_the_server_and_repeats_its_message_until_it_is_finished() -> None:
+    turn = play(converse(url(), style=BUTTONS, effects=()), "show")
+
+    assert turn.is_waiting
+    assert host_lines(turn)[0] == "mail asks you to open a.example"
+    assert server_words(turn) == ["FORGED"]
+
+
+@pytest.mark.parametrize("request_", [form({}, message=LONG), form({"a": {"type": "string"}}, message=LONG), url()])
+def test_a_message_that_is_too_long_to_be_repeated_stays(request_: Request) -> None:
+    conversation = converse(request_.model_copy(update={"message": LONG}), style=SHORT)
+    first = conversation.start()
+
+    assert next(part.text for part in first.kept if isinstance(part, ServerText)) == LONG
+    assert LONG not in server_words(first)
+    assert not conversation.ask_again().kept
+    assert not play(converse(request_, style=Style(max_repeated=4))).kept
 
 
 def test_a_url_is_confirmed_below_its_warnings_and_what_it_is_for() -> None:
@@ -529,7 +564,7 @@ def test_a_button_that_is_not_offered_does_nothing(pressed: str) -> None:
 
     turn = conversation.press(pressed)
 
-    assert host_lines(turn)[0] == "This button is no longer valid."
+    assert "This button is no longer valid." in host_lines(turn)
     assert turn.answer is None
 
 

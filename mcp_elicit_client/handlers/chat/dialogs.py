@@ -23,12 +23,19 @@ REMEMBER = "remember"
 """The ID of the input of a dialog with which the user chooses to remember the answer."""
 
 
+def max_repeated(limits: ChatLimits) -> int:
+    """Return how much of the server's message each question repeats: so much that a question fits below it."""
+    return limits.max_text // 2
+
+
 def reason_not_shown(request: Request, limits: ChatLimits) -> str:
     """Return why the chat cannot show *request* at all; empty if it can."""
     if any(each.code == "sensitive_data" for each in request.diagnostics):
         return "the request asks for sensitive data, which is never asked for in a chat"
     room = limits.max_text * limits.max_messages
-    introduction = _size(limits, request.message)
+    introduction, repeated = (
+        _size(limits, each) for each in (request.message, request.message[: max_repeated(limits)])
+    )
     if isinstance(request, UrlRequest):
         is_too_long = introduction + length(request.target.url) > room
         return "the request is longer than the chat can show" if is_too_long else ""
@@ -40,7 +47,7 @@ def reason_not_shown(request: Request, limits: ChatLimits) -> str:
         return "a field needs more text than the chat can send"
     first, *others = [_question_size(limits, each) for each in fields] or [0]
     review = sum(_size(limits, each.title) for each in fields)
-    if max(introduction + first, review, *others) > room:
+    if max(introduction + first, *(repeated + each for each in (review, *others))) > room:
         return "the form is longer than the chat can show"
     return ""
 

@@ -66,9 +66,9 @@ class Rendering:
             )
             for each in turn.buttons
         ]
-        return self.split(
-            title_line(request, self.catalog), self._unescaped(parts), (*self._link_buttons(parts), *buttons)
-        )
+        title, buttons = title_line(request, self.catalog), [*self._link_buttons(parts), *buttons]
+        kept = self.split(title, self._unescaped(turn.kept)) if turn.kept else []
+        return [*kept, *self.split(title, self._unescaped(parts), tuple(buttons))]
 
     def _hint(self, turn: Turn) -> str:
         """Return how to type the answer, if the chat has no dialogs."""

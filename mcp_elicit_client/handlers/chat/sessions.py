@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_elicit_client.handlers.chat.dialogs import fits_dialog
+from mcp_elicit_client.handlers.chat.dialogs import fits_dialog, max_repeated
 from mcp_elicit_client.handlers.chat.platform import ChatLimits
 from mcp_elicit_client.inbox.inbox import Inbox, get_progress, save_progress
 from mcp_elicit_client.inbox.records import Entry
@@ -186,6 +186,7 @@ class Sessions:
             has_dialogs=self.limits.dialog is not None,
             begins_with_dialog=fits_dialog(request, self.limits, self.catalog),
             max_options=self.limits.max_options,
+            max_repeated=max_repeated(self.limits),
             first_turn=secrets.randbelow(10**9),
         )
         context = self.context(request)

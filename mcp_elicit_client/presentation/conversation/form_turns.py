@@ -12,7 +12,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice
-from mcp_elicit_client.presentation.conversation.introduction import introduction
+from mcp_elicit_client.presentation.conversation.introduction import Introduction
 from mcp_elicit_client.presentation.conversation.progress import FormProgress
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion
 from mcp_elicit_client.presentation.conversation.turns import Button, HostText, Part, Style, Turn
@@ -50,17 +50,18 @@ class FormTurns:
 
     def start(self, *hints: Part) -> Turn:
         """Return the turn that begins the conversation: the introduction, *hints* and the current question."""
-        return self._turn(*self._introduction(), *hints, *self._parts())
+        begin, kept = self._introduction.begin(), self._introduction.kept()
+        return self._turn(*begin, *hints, *self._parts(), kept=kept)
 
     def ask(self, *before: Part) -> Turn:
         """
         Return the turn that asks the current question in full, after the parts *before*.
 
-        With buttons, it takes the place of the turn before.  The first
-        question is then introduced again, since the server's message may be
-        the question.
+        With buttons, it is introduced again, since it takes the place of the
+        turn before.
         """
-        return self._turn(*before, *(self._introduction() if self._is_introduced else ()), *self._parts())
+        introduction = self._introduction.repeat(with_facts=self._is_first)
+        return self._turn(*introduction, *before, *self._parts())
 
     def repeat(self, *parts: Part) -> Turn:
         """Return a turn with *parts* and only the prompt of the current question, or all of it if it has buttons."""
@@ -169,19 +170,20 @@ class FormTurns:
     # --- What is shown
 
     @property
-    def _is_introduced(self) -> bool:
-        """True if each turn that asks the current question is to have the introduction, not only the first turn."""
+    def _is_first(self) -> bool:
+        """True if the first question is asked."""
         step, has_fields = self._progress.step, bool(self._request.form.fields)
-        is_first = step == "start" or not has_fields or (step == "field" and not self.offers_field_before)
-        return self._style.has_buttons and is_first
+        return step == "start" or not has_fields or (step == "field" and not self.offers_field_before)
 
-    def _introduction(self) -> Iterator[Part]:
-        return introduction(self._request, self._catalog, self._answers.context.time_zone, self._style)
+    @property
+    def _introduction(self) -> Introduction:
+        return Introduction(self._request, self._catalog, self._answers.context.time_zone, self._style)
 
-    def _turn(self, *parts: Part) -> Turn:
+    def _turn(self, *parts: Part, kept: tuple[Part, ...] = ()) -> Turn:
         self._progress.turn += self._distance
         is_field = self._progress.step == "field"
         return Turn(
+            kept=kept,
             parts=parts,
             prompt=self._prompt(),
             buttons=self.buttons(),
@@ -205,7 +207,7 @@ class FormTurns:
                 yield from self.remember_parts()
             case "start" | "pick":
                 return
-            case "confirm" if not fields and self._is_introduced:  # with the warnings
+            case "confirm" if not fields and self._style.has_buttons:  # the introduction has the warnings
                 return
             case "confirm":
                 yield from self._confirm_parts()

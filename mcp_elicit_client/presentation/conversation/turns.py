@@ -130,6 +130,8 @@ class Style:
         begins_with_dialog: The conversation begins with a button for a dialog
             with the whole form.
         max_options: The number of options that are offered at a time.
+        max_repeated: The characters of the server's message that each turn
+            repeats if it has buttons.
         first_turn: The number that turns are counted from.  It is part of
             each button.  A random one makes the buttons of a conversation
             that was forgotten useless.
@@ -139,6 +141,7 @@ class Style:
     has_dialogs: bool = False
     begins_with_dialog: bool = False
     max_options: int = 20
+    max_repeated: int = 1000
     first_turn: int = 0
 
 
@@ -152,7 +155,9 @@ class Turn:
     What a conversation shows, and what the user can do.
 
     Attributes:
-        parts: The parts of the message, in their order.
+        kept: The parts that come first and that no later turn repeats: show
+            them in messages that are not replaced.
+        parts: The other parts of the message, in their order.
         prompt: The last line, in words of the host; empty if nothing is
             asked.
         buttons: What the user can press.  Everything can also be typed.
@@ -164,6 +169,7 @@ class Turn:
         answer: The answer of the user, which ends the conversation.
     """
 
+    kept: tuple[Part, ...] = ()
     parts: tuple[Part, ...] = ()
     prompt: str = ""
     buttons: tuple[Button, ...] = ()

@@ -9,7 +9,7 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice, find_choice
-from mcp_elicit_client.presentation.conversation.introduction import introduction
+from mcp_elicit_client.presentation.conversation.introduction import Introduction
 from mcp_elicit_client.presentation.conversation.turns import Button, Effect, HostText, Link, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.form_input import FieldInput
@@ -56,7 +56,7 @@ class UrlConversation:
         self.request = request
         self._style = style
         self._catalog = catalog
-        self._time_zone = time_zone
+        self._introduction = Introduction(request, catalog, time_zone, style)
         self._can_open = "open" in effects
         self._make = ChoiceMaker(catalog, server_name(request.server), request.target.registrable_domain)
         if request.previous_visits:
@@ -80,7 +80,8 @@ class UrlConversation:
 
     def start(self) -> Turn:
         """Return the first turn."""
-        return self._make_turn(*self._introduction(), *self._question())
+        begin, kept = self._introduction.begin(), self._introduction.kept()
+        return self._make_turn(*begin, *self._question(), kept=kept)
 
     def ask_again(self) -> Turn:
         """Return the turn that asks the present question, with buttons that were not pressed yet."""
@@ -201,13 +202,10 @@ class UrlConversation:
 
     # --- What is shown
 
-    def _introduction(self) -> Iterator[Part]:
-        return introduction(self.request, self._catalog, self._time_zone, self._style)
-
     def _ask(self, *parts: Part) -> Turn:
         """Return the turn that asks the present question; with buttons, it takes the place of the turn before."""
-        is_introduced = self._style.has_buttons and self._prompt.step == "consent"
-        return self._make_turn(*parts, *(self._introduction() if is_introduced else ()), *self._question())
+        introduction = self._introduction.repeat(with_facts=self._prompt.step == "consent")
+        return self._make_turn(*introduction, *parts, *self._question())
 
     def _question(self) -> Iterator[Part]:
         text, has_buttons = self._catalog.text, self._style.has_buttons
@@ -221,13 +219,14 @@ class UrlConversation:
             yield from (HostText(warning_line(each, self._catalog)) for each in warnings if not each.is_note)
             yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
 
-    def _make_turn(self, *parts: Part) -> Turn:
+    def _make_turn(self, *parts: Part, kept: tuple[Part, ...] = ()) -> Turn:
         self.turn += 1
         default = self._prompt.default if self._unconfirmed is None else None
         words = " / ".join(each.word for each in self._choices())
         hint = "".join(f" [{each.word}]" for each in self._choices() if each.id == default)
         prompt = f"{self._make.server}: {words}{hint}: "
         return Turn(
+            kept=kept,
             parts=parts,
             prompt=self._button_prompt() if self._style.has_buttons else prompt,
             buttons=self._buttons() if self._style.has_buttons else (),
