@@ -293,6 +293,7 @@ TYPE_DONE = Message("Type done when you have finished at {domain}.")
 # --- Chats
 
 REPLY = Message("Send your answer as a message.")
+REPLY_WITH_COMMAND = Message("Send a command as a reply to this message:")
 REPLY_TO_ONE = Message("Several requests are open. Reply to the message that you want to answer.")
 CANNOT_SHOW = Message("A request from {server} cannot be shown here. It was cancelled.")
 DIALOG_TITLE = Message("Your answers")

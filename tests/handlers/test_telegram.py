@@ -474,6 +474,17 @@ async def test_text_for_the_bot_is_not_taken_as_an_answer(bot: Bot) -> None:
     assert not bot.answers
 
 
+async def test_the_help_says_that_commands_are_replies(bot: Bot) -> None:
+    first = await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    bot.api.write(ANN, "/help", reply_to=first)
+    shown: Shown = await until(lambda: bot.api.latest(ANN).id > first.id and bot.api.latest(ANN))
+    assert "Send a command as a reply to this message:\n/back: return to the previous field\n" in shown.text
+    bot.api.write(ANN, "/skip", reply_to=shown)
+    await until(lambda: "Field 2 of 2" in bot.api.latest(ANN).text)
+
+    assert not bot.texts
+
+
 @pytest.mark.parametrize("text", ["/home/ann", "/", "//skip", "/étage 2"])
 async def test_an_answer_that_begins_with_a_slash_is_no_command_of_the_bot(bot: Bot, text: str) -> None:
     await bot.asks(form({"path": {"type": "string"}}))

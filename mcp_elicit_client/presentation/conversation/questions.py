@@ -60,7 +60,10 @@ def _takes_any_text(field: Field) -> bool:
 def help_lines(catalog: MessageCatalog, *, can_block: bool, has_buttons: bool) -> Iterator[Part]:
     """Yield what the user can type.  With buttons, the user is in a chat, which has no keys."""
     yield HostText(catalog.text(messages.REPLY if has_buttons else messages.HELP))
-    commands = {**messages.HELP_COMMANDS, **({"/cancel": messages.HELP_CANCEL} if has_buttons else {})}
+    commands = messages.HELP_COMMANDS
+    if has_buttons:  # other commands are for the bot
+        yield HostText(catalog.text(messages.REPLY_WITH_COMMAND))
+        commands = {**commands, "/cancel": messages.HELP_CANCEL}
     for name, message in commands.items():
         if name != "/block" or can_block:
             yield HostText(f"{name}: {catalog.text(message)}")
