@@ -42,7 +42,7 @@ class Intent(Enum):
 
 
 class Selection(NamedTuple):
-    """The values of the options that the user selected; of a boolean field, True or False."""
+    """The values of the options that the user selected; of a boolean field, True or False; of others, the value."""
 
     values: tuple[Any, ...]
 

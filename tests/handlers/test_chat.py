@@ -19,7 +19,7 @@ from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits,
 from mcp_elicit_client.handlers.chat.rendering import Rendering, length
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.inbox import get_progress
-from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
 from tests.support import form_params, until
 
@@ -240,6 +240,32 @@ async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_press
             await handlers[1].press("ann", chat.button("Send", "1").data)
 
     assert answers[0].content == {"a": "x", "b": "x"}
+
+
+@pytest.mark.parametrize("is_new_request", [False, True])
+async def test_a_bot_that_speaks_another_language_after_a_restart_loses_nothing(*, is_new_request: bool) -> None:
+    chat, inbox, answers = Chat(), Inbox(MemoryStore()), list[Answer]()
+    german = ChatHandler(chat, inbox=inbox, catalog=MessageCatalog.for_language("de"))
+    english = ChatHandler(chat, inbox=inbox)
+    fields = {"price": {"type": "number"}, "day": {"type": "string", "format": "date"}, "sure": {"type": "boolean"}}
+    request = parse_request(form_params({"properties": fields}), server="mail", user="ann")
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            await announced(group, inbox, german, request, answers)
+            await german.reply("ann", "1.234", message_id="m1")
+            await german.reply("ann", "24. Dezember 2026", message_id="m2")
+            if is_new_request:
+                await german.press("ann", chat.button("Abbrechen", "3").data)
+                await announced(group, inbox, english, request, answers)
+                await english.press("ann", chat.button("Use this value", "4").data)
+            else:
+                await english.reply("ann", "/back", message_id="m3")
+            await english.press("ann", chat.button("Use this value", "4").data)
+            await english.press("ann", chat.button("Yes", "4").data)
+            assert "1. price: 1234\n2. day: 2026-12-24\n" in chat.messages["4"].text
+            await english.press("ann", chat.button("Send", "4").data)
+
+    assert answers[-1].content == {"price": 1234, "day": "2026-12-24", "sure": True}
 
 
 # --- texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -29,7 +30,7 @@ from mcp_elicit_client.presentation.conversation import (
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, find_choice
 from mcp_elicit_client.presentation.conversation.turns import OptionList
 from mcp_elicit_client.presentation.drafts import Drafts
-from mcp_elicit_client.presentation.form_input import Intent, Selection
+from mcp_elicit_client.presentation.form_input import Intent, Selection, inputs_from_json, inputs_to_json
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -230,6 +231,48 @@ def test_what_was_entered_survives_in_the_draft(replies: list[str], request: For
     assert second.draft == first.draft
     play(second, *[""] * len(request.form.fields))
     assert {**first.draft, **second.draft} == first.draft
+
+
+ENTERED = {
+    "n": "1.234",
+    "on": "24. Dezember 2026 18:00",
+    "list": "a, b",
+    "dish": "pasta",
+    "sure": "ja",
+    "no": "/skip",
+    "s": "x",
+}
+MEANT = {"n": 1234, "on": "2026-12-24T18:00:00+01:00", "list": ["a", "b"], "dish": "pasta", "sure": True, "s": "x"}
+
+
+@pytest.mark.parametrize("is_new_request", [False, True])
+def test_what_was_entered_means_the_same_in_another_language_and_time_zone(*, is_new_request: bool) -> None:
+    request = form(
+        {
+            "n": {"type": "number"},
+            "on": {"type": "string", "format": "date-time"},
+            "list": {"type": "array", "items": {"type": "string"}},
+            "dish": {"enum": ["pizza", "pasta"]},
+            "sure": {"type": "boolean"},
+            "no": {"type": "string", "default": "y"},
+            "s": {"type": "string"},
+        }
+    )
+    german = InputContext(locale="de", time_zone="Europe/Berlin")
+    before = start_conversation(request, MessageCatalog.for_language("de"), german, style=BUTTONS)
+    play(before, *ENTERED.values())
+    stored = json.loads(json.dumps(inputs_to_json(before.stored_draft)))
+    draft = inputs_from_json(stored) if is_new_request else None
+    conversation = start_conversation(request, ENGLISH, InputContext(locale="en"), style=BUTTONS, draft=draft)
+    if is_new_request:
+        play(conversation, *[""] * len(ENTERED))
+    else:
+        conversation.restore(json.loads(json.dumps(before.save())))
+
+    answer = conversation.reply("send").answer
+
+    assert answer is not None
+    assert answer.content == MEANT
 
 
 def test_a_value_that_was_skipped_does_not_return_with_the_draft() -> None:

@@ -126,7 +126,7 @@ class Sessions:
                 session.is_shown = state["is_shown"] is True
                 session.seen = [*map(str, state["seen"])]
                 session.is_new = False
-        session.drafted = session.conversation.draft
+        session.drafted = session.conversation.stored_draft
         return session
 
     async def save(self, owner: str, session: Session) -> None:
@@ -146,7 +146,7 @@ class Sessions:
             "seen": session.seen[-_MAX_SEEN:],
         }
         await save_progress(self.inbox, owner, session.entry.id, state)
-        inputs = session.conversation.draft
+        inputs = session.conversation.stored_draft
         if inputs != session.drafted:
             draft = await self.inbox.get_draft(owner, session.entry.id) or {}
             kept = {**draft, _DRAFT: {"inputs": inputs_to_json(inputs)}}

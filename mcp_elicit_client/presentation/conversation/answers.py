@@ -11,7 +11,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostText, Part, ServerText
 from mcp_elicit_client.presentation.descriptions import answer_note, describe_field, format_value
-from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
+from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, Selection, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 from mcp_elicit_client.presentation.quoting import GUTTER, quoted
 from mcp_elicit_client.presentation.warnings import (
@@ -55,8 +55,17 @@ class FormAnswers:
     @property
     def draft(self) -> dict[str, FieldInput]:
         """What the user entered or cleared, now or before."""
-        now = {name: given for name, given in self.inputs.items() if given is not Intent.UNTOUCHED}
-        return {**self._before, **now}
+        return self._draft(self.inputs)
+
+    @property
+    def stored_inputs(self) -> dict[str, FieldInput]:
+        """`inputs` so that they mean the same in any language and time zone: values in place of typed text."""
+        return {name: self._stored(name, given) for name, given in self.inputs.items()}
+
+    @property
+    def stored_draft(self) -> dict[str, FieldInput]:
+        """`draft` with `stored_inputs`."""
+        return self._draft(self.stored_inputs)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -145,6 +154,17 @@ class FormAnswers:
 
     def _in_order(self) -> Iterator[tuple[str, FieldState]]:
         return ((each.name, self._states[each.name]) for each in self._form.fields if each.name in self._states)
+
+    def _draft(self, inputs: Mapping[str, FieldInput]) -> dict[str, FieldInput]:
+        now = {name: given for name, given in inputs.items() if given is not Intent.UNTOUCHED}
+        return {**self._before, **now}
+
+    def _stored(self, name: str, given: FieldInput) -> FieldInput:
+        state = self._states[name]
+        if not isinstance(given, str) or not state.is_set:
+            return given
+        values = tuple(state.value) if isinstance(state.value, list) else (state.value,)
+        return Selection(values) if values else Intent.EMPTY
 
     def _restored(self, field: Field) -> FieldState:
         return read_field(field, self._before[field.name], self.context, check_pattern=False)

@@ -79,6 +79,11 @@ class FormConversation:
         return self._answers.draft
 
     @property
+    def stored_draft(self) -> dict[str, FieldInput]:
+        """`draft` so that it means the same in any language and time zone."""
+        return self._answers.stored_draft
+
+    @property
     def turn(self) -> int:
         """The number of the present turn."""
         return self._progress.turn
@@ -201,7 +206,7 @@ class FormConversation:
 
     def save(self) -> dict[str, Any]:
         """Return the state of the conversation as JSON data."""
-        return {**self._progress.to_json(), "inputs": inputs_to_json(self._answers.inputs)}
+        return {**self._progress.to_json(), "inputs": inputs_to_json(self._answers.stored_inputs)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """

@@ -73,6 +73,8 @@ class UrlConversation:
         """Always empty: nothing is entered."""
         return {}
 
+    stored_draft = draft
+
     @property
     def is_waiting(self) -> bool:
         """True if the user agreed, and the server may report completion."""
