@@ -73,6 +73,11 @@ class ResumeEntryError(ValueError):
         self.code = code
 
 
+def unknown_interrupt() -> ResumeEntryError:
+    """Return the error for a resume that names an interrupt that is not open in its thread."""
+    return ResumeEntryError("`resume` names an interrupt that is not open in this thread.", "UNKNOWN_INTERRUPT")
+
+
 def check_ids(given: Sequence[str], waiting: Collection[str]) -> None:
     """
     Check that a resume answers each open interrupt exactly once, and no other.
@@ -85,7 +90,7 @@ def check_ids(given: Sequence[str], waiting: Collection[str]) -> None:
         ResumeEntryError: If it does not.
     """
     if not set(given) <= set(waiting):
-        raise ResumeEntryError("`resume` names an interrupt that is not open in this thread.", "UNKNOWN_INTERRUPT")
+        raise unknown_interrupt()
     if len(given) != len(waiting) or len(set(given)) != len(given):
         raise ResumeEntryError("`resume` must have one entry for each open interrupt.", "INCOMPLETE_RESUME")
 

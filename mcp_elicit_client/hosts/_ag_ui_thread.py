@@ -13,7 +13,14 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.suspending import read_snapshot
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
-from mcp_elicit_client.handlers.ag_ui_interrupts import Resumed, ResumeEntryError, check_ids, error_text, read_resume
+from mcp_elicit_client.handlers.ag_ui_interrupts import (
+    Resumed,
+    ResumeEntryError,
+    check_ids,
+    error_text,
+    read_resume,
+    unknown_interrupt,
+)
 from mcp_elicit_client.inbox.inbox import calls_of, list_all
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -122,11 +129,11 @@ class Thread:
         try:
             entry = await self._inbox.get(self._owner, entry_id)
         except EntryNotFoundError:
-            raise _unknown() from None
+            raise unknown_interrupt() from None
         if entry.state == "expired":
             raise _expired()
         if entry.state not in ("pending", "answered"):
-            raise _unknown()
+            raise unknown_interrupt()
         return entry
 
     async def _check(self, entry: Entry, read: Resumed) -> None:
@@ -154,10 +161,6 @@ def _read(entry: Entry, given: ResumeEntry) -> Resumed:
 def _is_hidden(entry: Entry) -> bool:
     request = entry.read()
     return isinstance(request, FormRequest) and any(field.is_hidden for field in request.form.fields)
-
-
-def _unknown() -> ResumeEntryError:
-    return ResumeEntryError("`resume` names an interrupt that is not open in this thread.", "UNKNOWN_INTERRUPT")
 
 
 def _expired() -> ResumeEntryError:

@@ -48,6 +48,7 @@ Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 
 _CONNECTIONS = "Pass {caller: lambda: caller.connect(url)}."
 
+_CALL_FAILED = "The call failed."
 _FAILED = "The run failed."
 """The text of ``RUN_ERROR`` after an exception.  Its own text may contain what the user entered."""
 
@@ -241,11 +242,12 @@ class InterruptBridge:
             raise ResumeEntryError("The call cannot be resumed. Its outcome is unknown.", "RESUME_FAILED") from None
         except Exception as error:
             _logger.exception("a call could not be resumed")
-            text = str(error) if isinstance(error, CallError) else "The call failed."
+            text = str(error) if isinstance(error, CallError) else _CALL_FAILED
             return _tool_message(tool_call_id, text, error=text)
         if isinstance(result, SuspendedCall):
             return None
-        return _tool_message(tool_call_id, result_text(result))
+        text = result_text(result)
+        return _tool_message(tool_call_id, text, error=(text or _CALL_FAILED) if result.is_error else None)
 
 
 @asynccontextmanager

@@ -59,6 +59,7 @@ class Endpoint:
     inbox: Inbox
     legacy: bool = False
     seen: list[str] = field(default_factory=list)
+    errors: list[str | None] = field(default_factory=list)
     runs: int = 0
 
     def __post_init__(self) -> None:
@@ -72,6 +73,7 @@ class Endpoint:
 
     async def agent(self, run_input: RunAgentInput, calls: ThreadCalls) -> AsyncIterator[Any]:
         self.runs += 1
+        self.errors += [each.error for each in run_input.messages if each.role == "tool"]
         told = {each.tool_call_id: each.content for each in run_input.messages if each.role == "tool"}
         if not told:
             for number, tool in enumerate(self.tools):
@@ -231,6 +233,19 @@ async def test_a_call_of_a_server_that_was_removed_is_resumed_once_it_is_back(
     assert refused.error == "RESUME_FAILED"
     assert "`connections` has no caller for it" in caplog.text
     assert said(answered) == {"tool-0": {"got": {"action": "accept", "content": NAME}}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "error"), [("form", None), ("refuse", '{"error": "fully booked"}'), ("fail", "The call failed.")]
+)
+async def test_a_resumed_call_that_failed_is_an_error_for_the_agent(inbox: Inbox, tool: str, error: str | None) -> None:
+    endpoint = Endpoint([tool], inbox)
+    async with endpoint.front_end() as front:
+        asked = await front.run(text="hello")
+        answered = await front.run(resolved(asked.interrupt, NAME))
+
+    assert endpoint.errors == [error]
+    assert error is None or answered.one("TOOL_CALL_RESULT")["content"] == error
 
 
 async def _all_entries(inbox: Inbox, front: FrontEnd, user: str = "ann") -> Any:

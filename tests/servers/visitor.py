@@ -131,6 +131,12 @@ class Tools:
             await peer.form()
         raise RefusalError(code, None)
 
+    async def refuse(self, peer: Peer) -> Any:
+        """Ask once, and then return a result that is an error."""
+        if not peer.answers:
+            return Asks({"q": asked_form()}, "s")
+        return {"error": "fully booked"}
+
     async def required(
         self, peer: Peer, urls: list[str], *, times: int = 1, complete: str = "", key: str = "required"
     ) -> Any:
@@ -456,7 +462,9 @@ def build_for_mcp_2(tools: Tools) -> Any:
 
     async def call_tool(context: Any, params: Any) -> Any:
         result = await answer(params.name, params.arguments or {}, context, params)
-        return types.CallToolResult(content=content(result)) if isinstance(result, dict) else result
+        if not isinstance(result, dict):
+            return result
+        return types.CallToolResult(content=content(result), is_error="error" in result)
 
     async def get_prompt(context: Any, params: Any) -> Any:
         result = await answer(params.name, {}, context, params)
