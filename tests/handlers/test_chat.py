@@ -18,7 +18,7 @@ from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage, Paragraph
 from mcp_elicit_client.handlers.chat.rendering import Rendering, length
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
-from mcp_elicit_client.inbox.inbox import get_progress
+from mcp_elicit_client.inbox.inbox import get_progress, save_progress
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
 from tests.support import form_params, until
@@ -266,6 +266,26 @@ async def test_a_bot_that_speaks_another_language_after_a_restart_loses_nothing(
             await english.press("ann", chat.button("Send", "4").data)
 
     assert answers[-1].content == {"price": 1234, "day": "2026-12-24", "sure": True}
+
+
+async def test_the_errors_of_an_answer_that_is_refused_as_a_whole_name_their_fields() -> None:
+    chat, inbox, answers = Chat(), Inbox(MemoryStore()), list[Answer]()
+    ask = ChatHandler(chat, inbox=inbox)
+    fields = {"day": {"type": "string", "format": "date", "title": "Arrival"}, "sure": {"type": "boolean"}}
+    params = form_params({"properties": fields, "required": ["day"]})
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            request = parse_request(params, server="mail", user="ann")
+            entry_id = await announced(group, inbox, ask, request, answers)
+            await ask.reply("ann", "2026-12-24", message_id="m1")
+            await ask.press("ann", chat.button("Yes", "2").data)
+            state = await get_progress(inbox, "ann", entry_id)
+            assert state is not None
+            state["inputs"]["day"] = "24. Dezember 2026"  # of an earlier version, which stored text, in German
+            await save_progress(inbox, "ann", entry_id, state)
+            await ask.press("ann", chat.button("Send", "2").data)
+            assert "Arrival\nThis field is required.\nCheck your answers\n" in chat.messages["2"].text
+            await ask.press("ann", chat.button("Decline", "2").data)
 
 
 # --- texts

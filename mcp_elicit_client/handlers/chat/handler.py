@@ -6,7 +6,6 @@ import functools
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from types import NoneType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
@@ -36,7 +35,7 @@ from mcp_elicit_client.inbox.inbox import Inbox, list_all, record_notice
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.presentation.conversation import HostText, Turn, UrlConversation
+from mcp_elicit_client.presentation.conversation import Turn, UrlConversation
 from mcp_elicit_client.presentation.date_parsing import check_time_zone
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.stored_answers import stored_answers
@@ -365,9 +364,8 @@ class ChatHandler:
             session.entry = await self._inbox.get(person, entry_id)
             return Reaction(self._rendering.closed_text(session.entry))
         if not result:
-            turn = session.conversation.ask_again()
-            errors = tuple(HostText(self._catalog.error(each)) for each in result.errors)
-            return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)), is_below=is_below)
+            turn = session.conversation.ask_again(result.errors)
+            return await self._proceed(person, session, turn, is_below=is_below)
         if entry_id not in self._asking:  # otherwise the task that asks does this
             done = session.entry.model_copy(update={"state": "answered", "action": answer.action})
             await self._sender.edit(person, session.message_id, self._rendering.outcome(done))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.core.form import Field, TextField
 from mcp_elicit_client.core.validation.content import to_json_value
+from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostText, Part, ServerText
@@ -168,6 +169,14 @@ class FormAnswers:
 
     def _restored(self, field: Field) -> FieldState:
         return read_field(field, self._before[field.name], self.context, check_pattern=False)
+
+    def refusal_parts(self, errors: Iterable[FieldError]) -> Iterator[HostText | ServerText]:
+        """Yield why the answer was refused as a whole: the label of each field and its error."""
+        for error in errors:
+            field = self._form.by_name.get(error.field)
+            if field is not None:
+                yield ServerText(field.title)
+            yield HostText(self._catalog.error(error))
 
     def error_text(self, field: Field, state: FieldState) -> str:
         """Return the errors in *state* of *field*, and what to enter, in one line."""

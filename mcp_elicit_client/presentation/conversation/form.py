@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import json_key
+from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
@@ -94,9 +95,14 @@ class FormConversation:
         hint = [HostText(self._catalog.text(messages.COMMANDS_HINT))] if has_commands else []
         return self._turns.start(*hint)
 
-    def ask_again(self) -> Turn:
-        """Return the turn that asks the present question, with buttons that were not pressed yet."""
-        return self._turns.ask()
+    def ask_again(self, errors: Iterable[FieldError] = ()) -> Turn:
+        """
+        Return the turn that asks the present question, with buttons that were not pressed yet.
+
+        Args:
+            errors: Why the answer was refused as a whole.
+        """
+        return self._turns.ask(*self._answers.refusal_parts(errors))
 
     def is_offered(self, button: str) -> bool:
         """Return True if the present turn offers *button*, which is the ID of a button."""

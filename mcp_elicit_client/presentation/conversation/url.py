@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice, find_choice
@@ -85,9 +86,9 @@ class UrlConversation:
         begin, kept = self._introduction.begin(), self._introduction.kept()
         return self._make_turn(*begin, *self._question(), kept=kept)
 
-    def ask_again(self) -> Turn:
-        """Return the turn that asks the present question, with buttons that were not pressed yet."""
-        return self._ask()
+    def ask_again(self, errors: Iterable[FieldError] = ()) -> Turn:
+        """Return the turn that asks the present question, with buttons that were not pressed yet, below *errors*."""
+        return self._ask(*(HostText(self._catalog.error(each)) for each in errors))
 
     def save(self) -> dict[str, Any]:
         """Return the state of the conversation as JSON data."""
