@@ -34,7 +34,6 @@ _FAILED = 1
 _USAGE_ERROR = 2
 _UNANSWERED = 3
 _INTERRUPTED = 130
-_LANGUAGE = "--language"
 _TAKES_COMMAND = ("call", "answer")
 """The commands that take the command of a server after ``--``."""
 
@@ -53,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # this is the program, and not a function of another one
         signal.signal(signal.SIGTERM, _interrupt)
     arguments = list(sys.argv[1:] if argv is None else argv)
-    catalog = _catalog(arguments)
+    catalog = _catalog(arguments[: _end_of_options(arguments)])
     try:
         try:
             return _run(arguments, catalog)
@@ -95,18 +94,21 @@ def _run(arguments: list[str], catalog: MessageCatalog) -> int:
 
 
 def _catalog(arguments: Sequence[str]) -> MessageCatalog:
-    """Return the texts in the language that *arguments* begin with, or in that of the environment."""
-    first = arguments[0] if arguments else ""
-    if first == _LANGUAGE and len(arguments) > 1:
-        return MessageCatalog.for_language(arguments[1])
-    if first.startswith(f"{_LANGUAGE}="):
-        return MessageCatalog.for_language(first.removeprefix(f"{_LANGUAGE}="))
-    return catalog_of_environment()
+    """Return the texts in the language that *arguments* name, or in that of the environment: errors are in it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--language", nargs="?")
+    language = parser.parse_known_args(arguments)[0].language
+    return catalog_of_environment() if language is None else MessageCatalog.for_language(language)
+
+
+def _end_of_options(arguments: Sequence[str]) -> int:
+    """Return where the command of the server begins: at ``--``, or after all *arguments*."""
+    return arguments.index("--") if "--" in arguments else len(arguments)
 
 
 def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:
     """Parse *arguments*; the server's command after ``--`` becomes `server_command`."""
-    at = arguments.index("--") if "--" in arguments else len(arguments)
+    at = _end_of_options(arguments)
     parser = make_parser(catalog)
     options, rest = parser.parse_known_args(arguments[:at])
     if rest and (not hasattr(options, "fields") or any(each.startswith("-") for each in rest)):

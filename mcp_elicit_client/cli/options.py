@@ -56,6 +56,7 @@ class _Parser(argparse.ArgumentParser):
         self._positionals.title = catalog.text(messages.ARGUMENTS)
         self._optionals.title = catalog.text(messages.OPTIONS)
         self.add("-h", "--help", action="help", help=messages.HELP)
+        self.add("--language", metavar="LANGUAGE", type=_language, default=argparse.SUPPRESS, help=messages.LANGUAGE)
 
     def add(self, *names: str, help: Message, **options: Any) -> argparse.Action:  # noqa: A002 -- as argparse
         """Add an argument whose help is a message."""
@@ -91,8 +92,7 @@ def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
         epilog=_exit_status(catalog, messages.SUCCEEDED, messages.FAILED, messages.USAGE_ERROR),
     )
     parser.add("--version", action=_ShowVersion, nargs=0, help=messages.VERSION)
-    parser.add("--language", metavar="LANGUAGE", type=_language, help=messages.LANGUAGE)
-    parser.set_defaults(run=lambda _options: _print_help(parser))
+    parser.set_defaults(run=lambda _options: _print_help(parser), language=None)
     parser.begin_commands("command", required=False)
     for add in (_add_demo, _add_call, _add_requests, _add_answer, _add_show, _add_lint, _add_audit, _add_check):
         add(parser)

@@ -86,6 +86,27 @@ def test_texts_are_in_the_language_of_the_option(run: Any, words: list[str]) -> 
 
 
 @needs_babel
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["audit", "verify", "/does/not/exist", "--language", "de"],
+        ["audit", "--language", "de", "verify", "/does/not/exist"],
+        ["show", "--language=de", "/does/not/exist"],
+        ["--language", "fr", "show", "/does/not/exist", "--language", "de"],
+    ],
+)
+def test_the_language_can_follow_the_command(run: Any, words: list[str]) -> None:
+    status, _, err = run(*words)
+
+    assert status == 2
+    assert "kann nicht gelesen werden: No such file or directory\n" in err
+
+
+def test_the_language_of_the_command_of_a_server_is_not_ours(run: Any) -> None:
+    assert "The server failed" in run("call", "x", "--", "/does/not/exist", "--language", "de")[2]
+
+
+@needs_babel
 def test_texts_are_in_the_language_of_the_environment(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "de_CH.UTF-8")
 
@@ -298,6 +319,8 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["check", "x:y", "--server", ""], "argument --server: the name is empty"),
         (["show", "/does/not/exist"], "Cannot read /does/not/exist: No such file"),
         (["--language", "xx", "--help"], "unknown language 'xx': use one of en, de, es, fr, ja\n"),
+        (["demo", "--language", "xx"], "unknown language 'xx': use one of en, de, es, fr, ja\n"),
+        (["demo", "--language"], "argument --language: expected one argument"),
         (["--language=", "--help"], "unknown language '': use one of en, "),
         (["lint", "x", "--protocol-version", "2020-01-01"], "invalid choice"),
     ],
