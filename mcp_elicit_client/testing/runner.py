@@ -41,7 +41,9 @@ from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
 SCENARIO_TIMEOUT = 30.0
 """The default of the maximum seconds for one scenario."""
 
-_IMPORT_TIMEOUT = 120.0
+_START_TIMEOUT = 120.0
+"""Maximum seconds until a scenario starts: the callback is imported first."""
+
 _CRASHED = 70
 _AFTER_STOP = "Make the callback return when the user has answered, or raise --scenario-timeout."
 _MAX_RESULT = 65_536
@@ -113,9 +115,9 @@ class ScenarioRunner:
         with _output_lines([self.python, "-m", __name__, json.dumps(job)], folder) as lines:
             while True:
                 try:
-                    line = lines.get(timeout=self._seconds_left(pending, is_loaded=is_loaded))
+                    line = lines.get(timeout=self._seconds_left(pending))
                 except queue.Empty:
-                    if not pending:
+                    if not is_loaded:
                         raise LoadError(f"The import of {self.callback} takes too long.") from None
                     yield from (self._stopped(name) for name, end in pending.items() if end <= time.monotonic())
                     return
@@ -137,10 +139,9 @@ class ScenarioRunner:
                 else:
                     pending[event["started"]] = time.monotonic() + self._timeout(event["started"])
 
-    def _seconds_left(self, pending: Mapping[str, float], *, is_loaded: bool) -> float:
-        if pending:
-            return max(0.0, min(pending.values()) - time.monotonic())
-        return self.scenario_timeout if is_loaded else _IMPORT_TIMEOUT
+    def _seconds_left(self, pending: Mapping[str, float]) -> float:
+        """Return the seconds until the first of the scenarios is stopped, or until one has to start."""
+        return max(0.0, min(pending.values()) - time.monotonic()) if pending else _START_TIMEOUT
 
     def _timeout(self, name: str) -> float:
         return self.scenario_timeout + (self.silence * len(DELIVERIES) if SCENARIOS[name].silent else 0)

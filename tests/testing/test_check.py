@@ -196,6 +196,18 @@ def test_a_callback_that_hangs_or_crashes_is_stopped_and_reported(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_scenarios_are_stopped_after_any_time_and_the_import_is_not_blamed() -> None:
+    scenarios = [CONFIRMATION, "url-mode-gets-an-answer"]
+    runner = ScenarioRunner(
+        callback="tests.support.callbacks:headless", scenarios=scenarios, scenario_timeout=0.000_001
+    )
+
+    found = list(runner.results())
+
+    assert sorted(each.scenario for each in found) == sorted(scenarios)
+    assert {each.reason for each in found} == {"The scenario was stopped after 1e-06 s."}
+
+
 def test_the_text_report_names_failures_reasons_and_references() -> None:
     run = check("tests.support.misbehaving_callbacks:accepts", "--only", CONFIRMATION, "--only", "too-long", status=1)
 
