@@ -1755,7 +1755,7 @@ def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> Non
 def test_the_command_does_not_blame_the_log_for_a_full_disk(path: Path) -> None:
     write(path, 1).close()
     with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-m", "mcp_elicit_client", "audit", "tail", path]
+        command = [sys.executable, "-m", "mcp_elicit_client", "audit", "tail", str(path)]
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
     assert (ended.returncode, ended.stderr) == (1, "mcp-elicit: Cannot write stdout: No space left on device\n")
