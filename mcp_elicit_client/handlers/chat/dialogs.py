@@ -19,13 +19,15 @@ from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
 
+_MAX_REPEATED = 500
+
 REMEMBER = "remember"
 """The ID of the input of a dialog with which the user chooses to remember the answer."""
 
 
 def max_repeated(limits: ChatLimits) -> int:
-    """Return how much of the server's message each question repeats: so much that a question fits below it."""
-    return limits.max_text // 2
+    """Return how much of the server's message each question repeats: the question is seen below it on a phone."""
+    return min(_MAX_REPEATED, limits.max_text // 2)
 
 
 def reason_not_shown(request: Request, limits: ChatLimits) -> str:
