@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mcp_elicit_client import _files
+from mcp_elicit_client.audit.chain import MIN_KEY
 from mcp_elicit_client.exceptions import AuditError
 
 MAX_BACKUPS = 99_999
@@ -112,10 +113,11 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
     descriptor = _open_key(path, os.O_RDONLY)
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(_MAX_KEY_FILE)
-    try:
-        return bytes.fromhex(data.decode("ascii"))
-    except ValueError:
-        raise AuditError(f"{path} is not a key. A key consists of hexadecimal digits, as in key.hex().") from None
+    with suppress(ValueError):
+        key = bytes.fromhex(data.decode("ascii"))
+        if len(key) >= MIN_KEY:
+            return key
+    raise AuditError(f"{path} is not a key. A key has at least {2 * MIN_KEY} hexadecimal digits, as in key.hex().")
 
 
 def make_key(path: Path) -> bytes:

@@ -856,13 +856,13 @@ def test_a_file_of_another_user_is_refused(path: Path, suffix: str) -> None:
         AuditLog(path)
 
 
-@pytest.mark.parametrize("data", [b"", b"xyz", b"00" * 8 + b"\xff"])
+@pytest.mark.parametrize("data", [b"", b"xyz", b"00" * 15, b"00" * 8 + b"\xff"])
 def test_an_invalid_key_is_refused(path: Path, data: bytes) -> None:
     file = path.with_name(f"{path.name}.key")
     file.write_bytes(data)
     file.chmod(0o600)
 
-    with pytest.raises((AuditError, ValueError), match=r"is not a key|at least 16 bytes"):
+    with pytest.raises(AuditError, match=re.escape(f"{file} is not a key")):
         AuditLog(path)
 
 
