@@ -180,9 +180,8 @@ def label_asks(
     """
     rules = load_rules()
     for kind, said, before, after, _ in _named(rules.labels, signs, whole, possible):
-        if any(sign in about for sign in said if sign in rules.mentioned) or rules.contexts["denied_after"].match(
-            after
-        ):
+        is_mentioned = any(sign in about for sign in said if sign in rules.mentioned)
+        if is_mentioned or rules.contexts["denied_after"].match(after):
             continue
         if not rules.contexts["elsewhere"].search(before) or rules.contexts["asked"].search(before):
             return kind
@@ -245,8 +244,8 @@ def _named(
     table = load_rules()
     around = table.contexts
     signs = around["options"].sub("", signs)
-    for rule in rules:
-        for match in rule.signs.finditer(signs) if rule.kind in possible else ():
+    for rule in (each for each in rules if each.kind in possible):
+        for match in rule.signs.finditer(signs):
             start, end = match.span()
             since = max(0, start - _SIGHT, *(signs.rfind(each, 0, start) for each in table.breaks))
             before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
@@ -256,9 +255,8 @@ def _named(
             is_measured = around["measured"].match(signs, end) and not around["asking"].search(before)
             if is_measured:  # Rotate passwords every (days)
                 continue
-            if around["requiring"].fullmatch(before) and around["delayed"].match(
-                signs, end
-            ):  # Require PIN after (minutes)
+            is_delayed = around["requiring"].fullmatch(before) and around["delayed"].match(signs, end)
+            if is_delayed:  # Require PIN after (minutes)
                 continue
             if around["managing"].search(before) and around["unfinished"].match(signs, end):  # Store passwords in
                 continue

@@ -35,9 +35,8 @@ def reason_not_shown(request: Request, limits: ChatLimits) -> str:
     if any(each.code == "sensitive_data" for each in request.diagnostics):
         return "the request asks for sensitive data, which is never asked for in a chat"
     room = limits.max_text * limits.max_messages
-    introduction, repeated = (
-        _size(limits, each) for each in (request.message, request.message[: max_repeated(limits)])
-    )
+    introduction = _size(limits, request.message)
+    repeated = _size(limits, request.message[: max_repeated(limits)])
     if isinstance(request, UrlRequest):
         is_too_long = introduction + length(request.target.url) > room
         return "the request is longer than the chat can show" if is_too_long else ""
