@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -306,16 +306,17 @@ class Form(_WithCached, defer_build=False):
         return any(field.kind == "text" and field.format == "password" for field in self.fields)
 
     @cached_property
-    def _has_patterns(self) -> bool:
-        return any(text.pattern is not None and not text.pattern_skipped for text in self._texts)
-
-    @cached_property
-    def _mentions_patterns(self) -> bool:
-        return any(text.pattern is not None or text.pattern_skipped for text in self._texts)
+    def _texts_with_pattern(self) -> list[TextField]:
+        texts = map(text_constraints, self.fields)
+        return [text for text in texts if text is not None and (text.pattern is not None or text.pattern_skipped)]
 
     @property
-    def _texts(self) -> Iterator[TextField]:
-        return (text for text in map(text_constraints, self.fields) if text is not None)
+    def _has_patterns(self) -> bool:
+        return any(not text.pattern_skipped for text in self._texts_with_pattern)
+
+    @property
+    def _mentions_patterns(self) -> bool:
+        return bool(self._texts_with_pattern)
 
     @cached_property
     def _option_count(self) -> int:
