@@ -26,7 +26,8 @@ RESERVED = (
 
 RESERVED_ALONE = (
     *("system", "admin", "root", "superuser", "security", "support", "terminal", "browser", "assistant", "operator"),
-    *("administrateur", "administrador", "amministratore", "管理者", "管理员", "系统管理员"),
+    *("administrateur", "administrador", "amministratore", "systemadministrator", "beheerder", "администратор"),
+    *("système", "sistema", "система", "管理者", "管理员", "系统管理员", "システム管理者", "관리자", "시스템 관리자"),
     *("windows", "linux", "apple", "cursor", "codex", "copilot", "gemini", "host", "client", "touch id", "face id"),
 )
 """Names that are ordinary words beside others: ``System`` and ``Apple Support``, but not ``system metrics``."""
@@ -38,7 +39,8 @@ _DECORATION = frozenset(
     bot agent agents cli ide editor code login signin log sign account accounts auth authentication help center centre
     desk online cloud connector connect integration plugin extension tool tools pro plus premium enterprise beta alpha
     new latest version v x os message messages notice notification notifications alert alerts update updates
-    it tech technical customer id defender user panel console portal chat""".split()
+    it tech technical customer id defender user panel console portal chat localhost de del des du der offiziell officiel
+    oficial ufficiale 公式 官方 공식""".split()
 )
 """Words that do not make a name another one."""
 
