@@ -89,11 +89,11 @@ def open_to_verify(path: Path) -> BinaryIO:
         UnsafeFileError: If it is not a regular file.
         OSError: If it cannot be opened.
     """
-    file = os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
+    descriptor = os.open(path, os.O_RDONLY | _NO_WAIT)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise UnsafeFileError(f"{path} is not a regular file.")
-    return file
+    return os.fdopen(descriptor, "rb")
 
 
 def check_file(path: Path, found: os.stat_result, *, private: bool, hard_links: bool = False) -> None:

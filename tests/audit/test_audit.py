@@ -845,6 +845,17 @@ def test_a_path_that_is_not_a_regular_file_is_refused(path: Path, suffix: str) -
         AuditLog(path)
 
 
+@pytest.mark.parametrize("suffix", ["", ".head"])
+def test_verify_refuses_a_folder_in_place_of_a_file(path: Path, suffix: str) -> None:
+    write(path, 1).close()
+    file = path.with_name(f"{path.name}{suffix}")
+    file.unlink()
+    file.mkdir()
+
+    with pytest.raises(AuditError, match="not a regular file"):
+        verify(path, key=KEY)
+
+
 @pytest.mark.parametrize("suffix", ["", ".head", ".key"])
 def test_a_file_of_another_user_is_refused(path: Path, suffix: str) -> None:
     if os.geteuid() != 0:
@@ -1740,7 +1751,7 @@ def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> Non
         (["verify", path, "--key", key_file, "--checkpoint", "x"], "A checkpoint is SEQUENCE:MAC"),
         (["verify", path, "--key", key_file.with_name("bad")], "Other users can read the key"),
         (["tail", path.parent / "nothing"], "Cannot read"),
-        (["stats", path.parent], "Cannot read"),
+        (["stats", path.parent], "is not a regular file"),
         (["tail", path, "-n", "-1"], "invalid"),
         (["stats", path, "--", "x"], "Only `mcp-elicit call` and `mcp-elicit answer` accept a command"),
         ([], "required"),
