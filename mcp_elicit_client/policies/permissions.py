@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely, sync_folder
-from mcp_elicit_client.core.request import user_and_server_of
+from mcp_elicit_client.core.request import check_user, user_and_server_of
 from mcp_elicit_client.core.text import is_unicode
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import PermissionsFileError
@@ -184,12 +184,14 @@ class Permissions:
                 permission then applies until the process ends.
             TypeError: If a name is not a string.
             ValueError: If *permission* or *mode* is unknown, *server* is
-                empty, or ``block_until_restart`` has no server.
+                blank, *user* does not have 1 to 256 characters, or
+                ``block_until_restart`` has no server.
         """
         for name, value in (("server", server), ("mode", mode), ("tool", tool), ("user", user)):
             check_type(name, value, str, NoneType)
-        if server == "":
+        if server is not None and not server.strip():
             raise ValueError("The server name is empty. Pass None to set the permission for every server.")
+        check_user(user)
         if mode not in (None, "form", "url"):
             raise ValueError(f'`mode` must be "form" or "url", not {mode!r}.')
         if permission not in get_args(Permission):
@@ -285,7 +287,10 @@ def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     if len(data) > _MAX_FILE:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes. Use another file.")
     try:
-        return _File.model_validate(from_json(data)).rules, version
+        rules = _File.model_validate(from_json(data)).rules
     except ValueError as error:
         why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
         raise PermissionsFileError(f"{path} is not a permissions file: {why}.") from None
+    if len({_key(rule) for rule in rules}) < len(rules):
+        raise PermissionsFileError(f"{path} has several rules for the same requests. Keep one of them.")
+    return rules, version

@@ -427,8 +427,28 @@ def test_an_unknown_permission_is_refused() -> None:
         Permissions().set("yes", server="mail")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="requires a server"):
         Permissions().set("block_until_restart", server=None)
+
+
+@pytest.mark.parametrize("server", ["", " "])
+def test_a_permission_for_a_blank_server_is_refused(server: str) -> None:
     with pytest.raises(ValueError, match="Pass None to set the permission for every server"):
-        Permissions().set("block", server="")
+        Permissions().set("block", server=server)
+
+
+@pytest.mark.parametrize("user", ["", "u" * 257])
+def test_a_permission_for_a_user_who_cannot_exist_is_refused(user: str) -> None:
+    with pytest.raises(ValueError, match="`user` must have 1 to 256 characters"):
+        Permissions().set("block", server="mail", user=user)
+
+
+def test_a_permissions_file_with_contradicting_rules_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    rules = [{"server": "mail", "permission": permission} for permission in ("block", "ask")]
+    path.write_text(json.dumps({"version": 1, "rules": rules}), encoding="utf-8")
+    path.chmod(0o600)
+
+    with pytest.raises(PermissionsFileError, match="several rules for the same requests"):
+        Permissions(path)
 
 
 def test_a_missing_folder_of_the_permissions_is_named(tmp_path: Path) -> None:
