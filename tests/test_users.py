@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import functools
 import importlib.util
@@ -290,10 +291,12 @@ async def test_a_function_names_the_user_of_each_request(way: Way) -> None:
     assert seen == ["ann", "bob"]
 
 
-@pytest.mark.parametrize("returned", [*INVALID_USERS, LookupError("nobody is signed in")], ids=repr)
+@pytest.mark.parametrize(
+    "returned", [*INVALID_USERS, LookupError("nobody is signed in"), asyncio.CancelledError()], ids=repr
+)
 async def test_a_request_whose_user_cannot_be_found_is_cancelled(returned: Any) -> None:
     def user() -> Any:
-        if isinstance(returned, Exception):
+        if isinstance(returned, BaseException):
             raise returned
         return returned
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import importlib
 import logging
@@ -102,7 +103,7 @@ class SdkDispatcher(Dispatcher):
         try:
             if "user" not in details:
                 details["user"] = check_user(self._user()) if callable(self._user) else self._user
-        except Exception:
+        except (Exception, asyncio.CancelledError):  # the function is not async: it raised the error itself
             _logger.exception("the user of a request of server %r is unknown", server.name)
             return Answer.cancel(by="error", reason="the user of the request is unknown")
         else:
