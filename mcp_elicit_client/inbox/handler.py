@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from mcp_elicit_client._arguments import check_async
-from mcp_elicit_client._concurrency import call_inside, run_until
+from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import settle_defaults_async
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.inbox import Inbox, record_notice
+from mcp_elicit_client.inbox.inbox import Inbox, ask_and_show, record_notice
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Request
 
@@ -82,22 +82,14 @@ class InboxHandler:
     async def _ask_and_notify(
         self, owner: str, request: Request, on_pending: Callable[[str, str], Awaitable[object]]
     ) -> Answer:
-        ids: list[str] = []
-        is_stored = anyio.Event()
-
-        def note(entry_id: str) -> None:
-            ids.append(entry_id)
-            is_stored.set()
-
-        async def announce() -> None:
-            await is_stored.wait()
+        async def announce(entry_id: str) -> None:
             try:
-                await call_inside(lambda: on_pending(owner, ids[0]))
+                await call_inside(lambda: on_pending(owner, entry_id))
             except Exception:
                 _logger.exception("The owner of a new request could not be notified.")
             await anyio.sleep_forever()
 
-        answer = await run_until(announce, lambda: self._inbox.ask(owner, request, placed=note))
+        answer = await ask_and_show(self._inbox, owner, request, announce)
         assert answer is not None  # `announce` does not end
         return answer
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
+import anyio
+
 from mcp_elicit_client._arguments import check_answer_timeout, check_method, check_type
+from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import may_remember
@@ -415,6 +418,29 @@ async def _validate(request: Request, content: Mapping[str, Any] | None) -> Vali
     if not isinstance(request, FormRequest):
         return VALID
     return await validate_async(request, {} if content is None else content)
+
+
+async def ask_and_show(
+    inbox: Inbox, owner: str, request: Request, show: Callable[[str], Awaitable[object]]
+) -> Answer | None:
+    """
+    Ask as `Inbox.ask` does, and call *show* with the ID of the request once it is stored.
+
+    Returns:
+        The answer; None if *show* returned first.
+    """
+    entry_ids: list[str] = []
+    is_stored = anyio.Event()
+
+    def note(entry_id: str) -> None:
+        entry_ids.append(entry_id)
+        is_stored.set()
+
+    async def show_stored() -> None:
+        await is_stored.wait()
+        await show(entry_ids[0])
+
+    return await run_until(show_stored, lambda: inbox.ask(owner, request, placed=note))
 
 
 async def list_all(inbox: Inbox, owner: str) -> list[Entry]:

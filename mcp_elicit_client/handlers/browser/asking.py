@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_elicit_client._concurrency import Waker, run_until
+from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, with_deadline
 from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.inbox import Inbox, record_notice
+from mcp_elicit_client.inbox.inbox import Inbox, ask_and_show, record_notice
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Answer, Request
 
@@ -128,21 +128,16 @@ async def ask_in_inbox(
     for notice in PROCESS.notices.of(request.user):
         await record_notice(inbox, owner, notice)
     entry_id = ""
-    is_stored = anyio.Event()
 
-    def note(stored_id: str) -> None:
+    async def show_with_draft(stored_id: str) -> None:
         nonlocal entry_id
         entry_id = stored_id
-        is_stored.set()
-
-    async def show_stored() -> None:
-        await is_stored.wait()
         await PROCESS.drafts.restore(inbox, owner, entry_id, request)
         await show(entry_id)
 
     answer: Answer | None = None
     try:
-        answer = await run_until(show_stored, lambda: inbox.ask(owner, request, placed=note))
+        answer = await ask_and_show(inbox, owner, request, show_with_draft)
     finally:
         if entry_id and (answer is None or answer.action == "cancel"):
             await PROCESS.drafts.keep(inbox, owner, entry_id, request)

@@ -19,7 +19,6 @@ import anyio
 import httpx
 
 from mcp_elicit_client._arguments import check_answer_timeout, check_int, check_sync, check_type
-from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import check_answer_async
@@ -39,7 +38,7 @@ from mcp_elicit_client.handlers.webhook.signatures import (
     sign,
     verify_signature,
 )
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, ask_and_show
 from mcp_elicit_client.typing import Answer, Request
 
 if TYPE_CHECKING:
@@ -208,16 +207,11 @@ class _WebhookExchange:
         owner = self._request.user or deferred.default_user
         if owner is None:
             return Answer.cancel(by="unattended", reason="the request has no user")
-        stored = anyio.Event()
         from_webhook: Answer | None = None
 
-        def on_stored(entry_id: str) -> None:
-            self._id = entry_id
-            stored.set()
-
-        async def send() -> None:
+        async def send(entry_id: str) -> None:
             nonlocal from_webhook
-            await stored.wait()
+            self._id = entry_id
             answer = await self._send(_answer_url(deferred, self._id, self._request))
             with anyio.CancelScope(shield=True):  # the inbox returns the answer before this has ended
                 if answer is not None and answer.by != "error":
@@ -230,7 +224,7 @@ class _WebhookExchange:
 
         state: State = "withdrawn"
         try:
-            answer = await run_until(send, lambda: deferred.inbox.ask(owner, self._request, placed=on_stored))
+            answer = await ask_and_show(deferred.inbox, owner, self._request, send)
             if answer is not None:
                 state = "answered" if answer.by == "user" else "expired" if answer.by == "timeout" else "withdrawn"
             return from_webhook or answer or _failed("the webhook did not answer")
