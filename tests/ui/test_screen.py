@@ -797,20 +797,35 @@ FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 HEART = "\u2764\ufe0f"
 
 
-async def test_joined_emoji_are_shown_while_they_are_edited() -> None:
+async def test_joined_emoji_are_shown_one_by_one_while_they_are_edited() -> None:
     async with asking(form({"f": NAME, FAMILY: NAME})) as person:
         await person.types(FAMILY, HEART, "x")
-        await person.sees(f"| Your name |  {FAMILY}{HEART}x\n")
+        await person.sees("| Your name |  \U0001f468\U0001f469\U0001f467\u2764x\n")
         row, end = person.cursor
         columns = []
         for _ in range(9):  # each character of the text
             await person.types(LEFT)
             columns.append(end - person.cursor[1])
-        assert columns == [1, 1, 2, 4, 4, 6, 6, 8, 8]  # as the screen counts, and not as the terminal may join them
+        assert columns == [1, 1, 2, 4, 4, 6, 6, 8, 8]
         assert person.cursor[0] == row
 
         await person.types(SEND, SEND)
         assert (await person.done()).content == {"f": f"{FAMILY}{HEART}x"}
+
+
+@pytest.mark.parametrize("text", ["क्\u200dष", "می\u200cخواهم", "ශ්\u200dරී"])
+async def test_joiners_of_letters_are_kept(text: str) -> None:
+    field = {"type": "string", "title": text, "default": text}
+    async with asking(form({"f": field, "g": field})) as person:
+        await person.sees(f"| {text} |  {text}\n")
+
+
+async def test_flags_are_shown_as_letters_in_labels_and_options() -> None:
+    options = {"title": "\U0001f1eb\U0001f1f7 Home", "enum": ["\U0001f1e9\U0001f1ea Germany"]}
+    async with asking(form({"f": options})) as person:
+        await person.sees("| FR Home", "( ) DE Germany")
+        await person.types(" ")
+        await person.sees("|  DE Germany")
 
 
 @pytest.mark.parametrize("hidden", ["\u200d", "a\u200db", "\ufe0f", "\u202eb", "a\ufe0f", f"{FAMILY}\u200d"])

@@ -259,6 +259,35 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
     }
 
 
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+WAVE = "\U0001f44b\U0001f3fd"
+GERMANY = "\U0001f1e9\U0001f1ea"
+
+
+def test_joined_emoji_move_no_text_of_other_fields(tmp_path: Path) -> None:
+    fields = {
+        "a": {"type": "string", "title": f"{FAMILY} Family"},
+        "b": {"type": "string", "title": f"{GERMANY} Country", "default": WAVE},
+        "c": {"type": "string", "title": "City"},
+        "d": {"type": "string", "title": f"{WAVE} Greeting", "default": FAMILY},
+        "e": {"type": "string", "title": "Street"},
+    }
+    with shows({"message": f"Hello {WAVE}", "requestedSchema": {"properties": fields}}, tmp_path) as pane:
+        pane.sees("Ctrl+S Review")
+        for text in ("one", "two", "three", "four", "five"):
+            pane.types(text)
+            pane.keys("Tab")
+        pane.keys("Up", "Up", "Up")
+        pane.sees(">✓ | City")
+        pane.types("!")
+        changed = pane.sees("three!")
+        pane.resize(100, 49)  # the form is drawn anew
+        pane.keys("F1", "F1")
+        pane.sees("three!")
+        assert asked(pane.shown).split("\n") == asked(changed).split("\n")
+        assert asked(changed).count("Family") == asked(changed).count("Street") == 1
+
+
 @pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c", "C-c"]])
 def test_escape_and_ctrl_c_cancel(keys: list[str], tmp_path: Path) -> None:
     file = tmp_path / "request.json"

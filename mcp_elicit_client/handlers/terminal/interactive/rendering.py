@@ -8,6 +8,7 @@ markup, and lines are broken here, not by the terminal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -36,6 +37,12 @@ INDENT = " " * len(GUTTER)
 
 _HANGING = "  "
 _GAP = "   "
+
+_AFTER_EMOJI = "(?<=[\u2190-\u2bff\u3030-\u32ff\U0001f000-\U0001faff])"
+_JOINER = re.compile(f"{_AFTER_EMOJI}\u200d")
+_SKIN_TONE = re.compile(f"{_AFTER_EMOJI}[\U0001f3fb-\U0001f3ff]")
+_STYLES = dict.fromkeys(map(ord, "\ufe0e\ufe0f"), "")
+_LETTERS_OF_FLAGS = {0x1F1E6 + at: chr(ord("A") + at) for at in range(26)}
 
 
 @dataclass
@@ -72,11 +79,21 @@ def columns(text: str) -> int:
     return get_cwidth(text)
 
 
+def split_emoji(text: str) -> str:
+    """Return *text* without joiners and styles of emoji: terminals do not agree on the columns of joined ones."""
+    return text if text.isascii() else _JOINER.sub("", text.translate(_STYLES))
+
+
+def simplify_emoji(text: str) -> str:
+    """Return *text* with split emoji, without skin tones, and with the letters of flags: ``DE`` for that of Germany."""
+    return text if text.isascii() else _SKIN_TONE.sub("", split_emoji(text)).translate(_LETTERS_OF_FLAGS)
+
+
 @lru_cache(maxsize=2_048)
 def _broken(text: str, room: int) -> tuple[str, ...]:
     """Return lines of at most *room* columns."""
     margin = len(quoting.GUTTER)
-    return tuple(line[margin:] for line in quote(text, room + margin).split("\n"))
+    return tuple(line[margin:] for line in quote(simplify_emoji(text), room + margin).split("\n"))
 
 
 def server_text(text: str, width: int, style: str = "class:server", mark: Line | None = None) -> list[Line]:
@@ -134,6 +151,7 @@ def value_room(width: int, label_width: int) -> int:
 
 def cut(text: str, room: int) -> str:
     """Cut *text* to at most *room* columns."""
+    text = simplify_emoji(text)
     if columns(text) <= room:
         return text
     used = 0
@@ -163,7 +181,7 @@ def input_text(  # noqa: PLR0913 -- by keyword
     place = (0, 0)
     for at, shown in enumerate("*" * len(text) if hidden else escape_each(text)):
         if at == cursor:
-            place = (len(lines) - 1, len(lines[-1]))
+            place = (len(lines) - 1, len(split_emoji(lines[-1])))
         if shown == "\n":
             lines.append("")
             used = 0
@@ -175,9 +193,9 @@ def input_text(  # noqa: PLR0913 -- by keyword
         lines[-1] += shown
         used += wide
     if cursor is not None and cursor >= len(text):
-        place = (len(lines) - 1, len(lines[-1]))
+        place = (len(lines) - 1, len(split_emoji(lines[-1])))
     first = min(max(place[0] - rows // 2, 0), max(len(lines) - rows, 0))
-    drawn: list[Line] = [[(style, line)] for line in lines[first : first + rows]]
+    drawn: list[Line] = [[(style, split_emoji(line))] for line in lines[first : first + rows]]
     return Drawing(drawn, None if cursor is None else (place[0] - first, place[1]), shown=True)
 
 

@@ -21,6 +21,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     cut,
     host_text,
     input_text,
+    simplify_emoji,
 )
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
@@ -118,7 +119,7 @@ class SelectControl(Control):
         """Return what is selected.  It stays visible with any filter."""
         values = [choice.value for choice in self.selected]
         text = format_value(self.field, values if self.several else values[0], self.catalog) if values else ""
-        return input_text(text, None, room, hidden=False, style=self.style, rows=3)
+        return input_text(simplify_emoji(text), None, room, hidden=False, style=self.style, rows=3)
 
     def options(self, width: int) -> Drawing:
         shown = self.shown
