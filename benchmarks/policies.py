@@ -53,7 +53,7 @@ async def measure(folder: Path) -> None:
     for _ in range(QUESTIONS):
         for name, callback in callbacks.items():
             started = time.perf_counter()
-            result: Any = await callback(None, PARAMS)  # type: ignore[arg-type]
+            result: Any = await callback(None, PARAMS)
             took[name].append(time.perf_counter() - started)
             assert result.action == "accept", result
     medians = {name: statistics.median(times) * 1e6 for name, times in took.items()}

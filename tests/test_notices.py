@@ -66,7 +66,7 @@ async def test_the_chosen_handler_learns_that_a_policy_declined_a_form() -> None
     registry = registry_of(other)
     registry.on_elicitation(server="mail")(chosen)
 
-    result = await registry.callback("mail", user="ann")(None, PASSWORD)  # type: ignore[arg-type]
+    result = await registry.callback("mail", user="ann")(None, PASSWORD)
     notice = await chosen.waits()
 
     assert result.action == "decline"  # type: ignore[union-attr]
@@ -79,7 +79,7 @@ async def test_a_caller_notifies_as_its_registry_does() -> None:
     person = Person()
     caller = Caller(registry_of(person), "mail")
 
-    await caller.callback(None, PASSWORD)  # type: ignore[arg-type]
+    await caller.callback(None, PASSWORD)
 
     assert (await person.waits()).policy == "secrets"
 
@@ -97,7 +97,7 @@ async def test_an_answer_never_waits_for_a_notice_or_fails_with_it() -> None:
 
     for person in (Hanging(), Failing()):
         with anyio.fail_after(60):
-            result = await registry_of(person).callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
+            result = await registry_of(person).callback("mail")(None, PASSWORD)
             await person.waits()
         assert result.action == "decline"  # type: ignore[union-attr]
 
@@ -112,7 +112,7 @@ async def test_a_notice_that_is_cancelled_inside_is_logged_and_ends_nothing_else
             raise asyncio.CancelledError
 
     window = Window()
-    await registry_of(window).callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
+    await registry_of(window).callback("mail")(None, PASSWORD)
     await settle()
 
     assert len(window.notices) == 1
@@ -165,8 +165,8 @@ async def test_a_user_who_was_asked_or_has_blocked_the_server_gets_no_notice() -
     permissions.set("decline", server="shop")
     registry = registry_of(person, recommended(permissions=permissions))
 
-    await registry.callback("mail")(None, NAME)  # type: ignore[arg-type]
-    await registry.callback("shop")(None, NAME)  # type: ignore[arg-type]
+    await registry.callback("mail")(None, NAME)
+    await registry.callback("shop")(None, NAME)
     await settle()
 
     assert not person.notices
@@ -218,7 +218,7 @@ async def test_the_pages_of_an_inbox_show_a_notice(path: str) -> None:
 async def test_a_browser_handler_prints_a_notice(capsys: pytest.CaptureFixture[str]) -> None:
     callback = registry_of(BrowserHandler(), protect_secrets()).callback("mail")
 
-    await callback(None, PASSWORD)  # type: ignore[arg-type]
+    await callback(None, PASSWORD)
     await settle()
 
     assert capsys.readouterr().err.startswith("A request from mail was declined.")

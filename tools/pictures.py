@@ -352,7 +352,7 @@ async def _remembered() -> RememberedAnswers:
 
     registry.on_elicitation(answer)
     for params in (CONFIRM, TOWNS):
-        await registry.callback("restaurant", user="ann")(None, params)  # type: ignore[arg-type]
+        await registry.callback("restaurant", user="ann")(None, params)
     return remembered
 
 

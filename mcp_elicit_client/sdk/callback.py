@@ -6,7 +6,7 @@ import asyncio
 import functools
 import importlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -62,8 +62,8 @@ def uses_multi_round_trip(session: object) -> bool:
 class ElicitationCallback(Protocol):
     """What ``ClientSession`` and ``Client`` take as ``elicitation_callback``, in both majors."""
 
-    async def __call__(self, context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
-        """Answer *params*."""
+    async def __call__(self, context: Any, params: ElicitRequestParams | Mapping[str, Any]) -> ElicitResult | ErrorData:
+        """Answer *params*, the SDK's or a dictionary."""
         ...
 
 
@@ -163,7 +163,7 @@ def elicitation_callback(
     known = Server.from_name(server)
     dispatcher = SdkDispatcher(handler, request_options, user)
 
-    async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+    async def callback(context: Any, params: ElicitRequestParams | Mapping[str, Any]) -> ElicitResult | ErrorData:
         return await dispatcher.result(context, params, server=known)
 
     return callback

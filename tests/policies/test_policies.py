@@ -1281,7 +1281,7 @@ async def test_the_outcome_is_reported_to_the_server_only_if_enabled() -> None:
     for tell, told in [(False, None), (True, {"mcp-elicit-client/outcome": {"by": "policy", "policy": "secrets"}})]:
         registry = ElicitationRegistry(policy=recommended(), report_outcome=tell)
         registry.on_elicitation(answering(YES))
-        result: Any = await registry.callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
+        result: Any = await registry.callback("mail")(None, PASSWORD)
         assert (result.action, result.meta) == ("decline", told)
 
 

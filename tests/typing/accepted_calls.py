@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from mcp import Client, ClientSession, StdioServerParameters  # type: ignore[attr-defined,unused-ignore]
-from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
+from mcp.types import CallToolResult, ElicitResult, ErrorData, GetPromptResult, ReadResourceResult
 from typing_extensions import assert_type
 
 from mcp_elicit_client import Answer
@@ -47,3 +48,9 @@ async def connections_have_types(command: StdioServerParameters) -> None:
         assert_type(await caller.call_tool(client, "book"), CallToolResult)
         assert_type(client, Client)
     assert_type(caller.client("https://mcp.example.com/mcp"), Client)
+
+
+async def sessions_take_callbacks_and_message_handlers(read: Any, write: Any, transport: Any) -> None:
+    ClientSession(read, write, elicitation_callback=caller.callback, message_handler=caller.message_handler())
+    Client(transport, elicitation_callback=caller.callback, message_handler=caller.message_handler())
+    assert_type(await caller.callback(None, {"message": "Go on?"}), ElicitResult | ErrorData)
