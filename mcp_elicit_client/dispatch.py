@@ -9,6 +9,7 @@ adapter.
 from __future__ import annotations
 
 import functools
+import inspect
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager
@@ -616,7 +617,10 @@ def normalize_answer(result: object, function: object) -> Answer:
     content = getattr(result, "content", None)
     if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
         returned = "None" if result is None else f"an object of type `{type(result).__name__}`"
-        raise _InvalidResultError(f"{describe(function)} returned {returned}. Return an `Answer` or an `ElicitResult`.")
+        hint = " Await it." if inspect.isawaitable(result) else ""
+        raise _InvalidResultError(
+            f"{describe(function)} returned {returned}.{hint} Return an `Answer` or an `ElicitResult`."
+        )
     return Answer(action=action, content=content, by="host")
 
 

@@ -179,6 +179,22 @@ async def test_the_log_names_the_handler_that_returned_no_answer(
     assert caplog.records[0].exc_info is None
 
 
+async def test_the_log_says_that_a_handler_forgot_to_await(caplog: pytest.LogCaptureFixture) -> None:
+    class Pending:
+        def __await__(self) -> Any:
+            raise AssertionError
+
+    registry = ElicitationRegistry()
+
+    @registry.on_elicitation
+    async def ask(_request: Request) -> Any:
+        return Pending()
+
+    await registry.callback("mail")(None, {"message": "Go on?"})
+
+    assert "`ask` returned an object of type `Pending`. Await it. Return an `Answer`" in caplog.text
+
+
 def test_a_registry_lists_its_modes_and_routes() -> None:
     registry = ElicitationRegistry()
     assert (registry.modes, list(registry)) == (frozenset(), [])
