@@ -35,9 +35,11 @@ class Elicitation:
     Attributes:
         test: The node ID of the test.
         user: A `ScriptedUser`.  The test fails if steps of the script remain
-            unused, or if more requests arrive than were scripted.
+            unused or do not fit their request, or if more requests arrive
+            than were scripted.
         registry: A registry whose only handler asks that user.
-        strict: False to allow unused steps and further requests.
+        strict: False to allow unused steps, steps that do not fit, and
+            further requests.
         results: The results of `run_scenario`.
         replies: The replies to the requests of `ask`.
     """
@@ -191,8 +193,9 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     """
     A user who follows a script, and servers.
 
-    The test fails if steps of the script remain unused, or if more requests
-    arrive than were scripted, unless ``elicitation.strict`` is False.
+    The test fails if steps of the script remain unused or do not fit their
+    request, or if more requests arrive than were scripted, unless
+    ``elicitation.strict`` is False.
     """
     from mcp_elicit_client.registry import ElicitationRegistry
     from mcp_elicit_client.testing import ScriptedUser
@@ -206,6 +209,8 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     scripted = value._scripted  # noqa: SLF001
     if value.strict and scripted is not None and (report := scripted.report(width=_WIDTH)):
         pytest.fail(report, pytrace=False)
+    if value.strict and user._script_errors:  # noqa: SLF001 -- the user of this fixture
+        pytest.fail(f"The script does not fit a request: {'; '.join(user._script_errors)}", pytrace=False)  # noqa: SLF001
     if value.strict and user.unexpected:
         messages = "; ".join(repr(each.message) for each in user.unexpected)
         pytest.fail(f"More requests arrived than were scripted: {messages}", pytrace=False)

@@ -21,6 +21,10 @@ from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
 _Step: TypeAlias = Callable[[Request], Awaitable["Answer | None"]]
 
 
+class _ScriptError(Exception):
+    """A step of the script cannot be performed for the request."""
+
+
 class ScriptedUser:
     """
     A handler that answers as its script says, one step for each request.
@@ -42,6 +46,7 @@ class ScriptedUser:
         self.errors_shown: list[tuple[str, str]] = []
         self._steps: list[_Step] = []
         self._actions: list[UserAction] = []
+        self._script_errors: list[str] = []
 
     # --- the script
 
@@ -144,15 +149,22 @@ class ScriptedUser:
             self._actions.remove(action)
             return await _perform(action, request)
         while self._steps:
-            answer = await self._steps.pop(0)(request)
+            answer = await self._perform_step(self._steps.pop(0), request)
             if answer is not None:
                 return answer
         self.unexpected.append(request)
         return Answer.cancel(by="unattended", reason="the script has no answer to this request")
 
+    async def _perform_step(self, step: _Step, request: Request) -> Answer | None:
+        try:
+            return await step(request)
+        except _ScriptError as error:
+            self._script_errors.append(str(error))
+            raise
+
     async def _type(self, request: Request, texts: Mapping[str, str]) -> Answer:
         if not isinstance(request, FormRequest):
-            raise TypeError("`types` needs a request in form mode.")
+            raise _ScriptError("`types` needs a request in form mode.")
         content: dict[str, Any] = {}
         errors: list[tuple[str, str]] = []
         context = InputContext.for_request(request, locale=CANONICAL_LOCALE)
@@ -172,7 +184,7 @@ class ScriptedUser:
 def _check_names(step: str, given: Mapping[str, Any], request: FormRequest) -> None:
     for name in given:
         if name not in request.form.by_name:
-            raise ValueError(f"`{step}` names the field {name!r}, which the form does not have.")
+            raise _ScriptError(f"`{step}` names the field {name!r}, which the form does not have.")
 
 
 def _always(answer: Answer) -> _Step:

@@ -157,6 +157,13 @@ def test_it(elicitation):
             {"passed": 1, "errors": 1},
             "*Steps of the script remain unused: 1. Requests that arrived: 1.*",
         ),
+        (
+            "elicitation.user.answers({'guest': 2})",
+            "pass",
+            {"passed": 1, "errors": 1},
+            "*The script does not fit a request: `answers` names the field 'guest', which the form does not have.*",
+        ),
+        ("elicitation.user.answers({'guest': 2})", "elicitation.strict = False", {"passed": 1}, "*1 passed*"),
         ("elicitation.user.declines()", "pass", {"passed": 1}, "*1 passed*"),
     ],
 )
