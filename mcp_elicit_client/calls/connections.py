@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio.lowlevel
 
@@ -20,17 +20,10 @@ from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 if TYPE_CHECKING:
     from mcp import Client, ClientSession  # type: ignore[attr-defined,unused-ignore]
+    from mcp.client.session import MessageHandlerFnT
 
 MessageHandler: TypeAlias = Callable[[Any], Awaitable[None]]
 """A function that takes the notifications and other messages of a server."""
-
-
-class _SdkMessageHandler(Protocol):
-    """What the SDK takes as ``message_handler``, in both majors."""
-
-    async def __call__(self, message: Any) -> None:
-        """Take *message*."""
-        ...
 
 
 class _Connections:
@@ -81,7 +74,7 @@ class _Connections:
         """
         return elicitation_callback(self.handler, server=self.server, user=self._elicitations.current_user)
 
-    def message_handler(self, then: MessageHandler | None = None) -> _SdkMessageHandler:
+    def message_handler(self, then: MessageHandler | None = None) -> MessageHandlerFnT:
         """
         Return the ``message_handler`` of the session.  It reports completed URL elicitations to handlers.
 

@@ -245,7 +245,7 @@ async def test_a_completion_that_arrives_in_another_thread_ends_the_wait() -> No
     caller = Caller(wait, "mail")
     params = {"mode": "url", "message": "Log in", "url": URL, "elicitationId": "e1"}
     request = parse_request(params, server="mail")
-    notification = SimpleNamespace(
+    notification: Any = SimpleNamespace(
         method="notifications/elicitation/complete", params=SimpleNamespace(elicitationId="e1")
     )
     user = threading.Thread(target=anyio.run, args=(caller.handler, request), daemon=True)
