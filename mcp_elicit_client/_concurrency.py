@@ -1,8 +1,8 @@
 """
 Helpers for asyncio and trio.
 
-`run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `call_inside`, `start_in_background`,
-`is_trio` and `Waker`.
+`run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `call_inside`, `call_sync_inside`,
+`start_in_background`, `is_trio` and `Waker`.
 """
 
 from __future__ import annotations
@@ -154,6 +154,20 @@ async def call_inside(work: Callable[[], Awaitable[T]]) -> T:
         return await work()
 
     return await not_cancelled_inside(called())
+
+
+def call_sync_inside(function: Callable[[], T]) -> T:
+    """
+    Return the result of *function*, one of the host application that is not async.
+
+    Raises:
+        CancelledInsideError: If it raised a cancellation error, such as from
+            the result of a cancelled future: it cannot be cancelled itself.
+    """
+    try:
+        return function()
+    except asyncio.CancelledError as error:
+        raise CancelledInsideError from error
 
 
 def _is_cancellation(error: BaseException) -> bool:

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.abc
 
+from mcp_elicit_client._concurrency import call_sync_inside
 from mcp_elicit_client.calls.active_call import CallTimeouts
 from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
@@ -337,7 +338,9 @@ class ConnectionPool:
         connection = UpstreamConnection()
         connection.key = (downstream.key, downstream.modes)
         connection.caller = self._make_caller(connection, downstream.modes, downstream.user)
-        target = self._target(downstream.user) if callable(self._target) else self._target
+        target = self._target
+        if callable(target):
+            target = call_sync_inside(lambda: self._target(downstream.user))
         timeouts = self._timeouts()
         self._connecting.add(timeouts)
         try:

@@ -13,6 +13,7 @@ import anyio.abc
 from typing_extensions import Self
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_type
+from mcp_elicit_client._concurrency import call_sync_inside
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -243,7 +244,8 @@ class Relay:
 
     def _downstream(self, context: Any) -> Downstream:
         self._check_open()
-        return read_downstream(context, check_user(self._user(context)))
+        user = call_sync_inside(lambda: self._user(context))
+        return read_downstream(context, check_user(user))
 
     def _make_caller(self, connection: UpstreamConnection, modes: frozenset[Mode], user: str | None) -> UpstreamCaller:
         caller = UpstreamCaller(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import importlib
 import logging
@@ -11,6 +10,7 @@ from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mcp_elicit_client._arguments import check_sync
+from mcp_elicit_client._concurrency import call_sync_inside
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, MAX_CLAIM, Server, check_user
 from mcp_elicit_client.dispatch import Dispatcher
@@ -102,8 +102,8 @@ class SdkDispatcher(Dispatcher):
         token = _receiving.set(session)
         try:
             if "user" not in details:
-                details["user"] = check_user(self._user()) if callable(self._user) else self._user
-        except (Exception, asyncio.CancelledError):  # the function is not async: it raised the error itself
+                details["user"] = check_user(call_sync_inside(self._user)) if callable(self._user) else self._user
+        except Exception:
             _logger.exception("the user of a request of server %r is unknown", server.name)
             return Answer.cancel(by="error", reason="the user of the request is unknown")
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -477,6 +478,10 @@ async def test_a_relay_that_is_not_open_says_so_in_the_log(caplog: pytest.LogCap
     assert "The relay is not open" in caplog.text
 
 
+def raise_cancelled(_context: object) -> Any:
+    raise asyncio.CancelledError
+
+
 def fail(_argument: object) -> Any:
     raise RuntimeError("a secret of the gateway")
 
@@ -508,6 +513,17 @@ async def test_a_client_does_not_get_the_text_of_an_exception_of_its_gateway(
                 await request
             assert getattr(caught.value, "error").code == -32603  # noqa: B009 -- the name of both SDKs
     assert "a secret" in caplog.text or "999" in caplog.text
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("down", SIDES)
+@pytest.mark.parametrize("function", ["user", "upstream"])
+async def test_a_function_of_the_gateway_that_raises_a_cancellation_fails_the_call(down: str, function: str) -> None:
+    caller = Caller(User(), "gateway")
+    options: dict[str, Any] = {"upstream": target(visitor.build()), function: raise_cancelled}
+    async with Relay("visitor", **options) as relay, connected(relay, down, caller) as client:
+        with anyio.fail_after(10), pytest.raises(Exception, match="The gateway failed"):
+            await caller.call_tool(client, "echo", {})
 
 
 @both_sides
