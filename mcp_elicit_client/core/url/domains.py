@@ -40,7 +40,8 @@ _LEAST_NAME = 3
 _COUNTRY = 2
 # Endings that hosting services use for regions, below the name of a customer.
 _REGIONS = frozenset({"eu", "us"})
-_SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
+# With the names that governments use below the ending of their country, such as gouv.fr and go.jp.
+_SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "govt", "gub", "gv", "net", "org"})
 _LISTED_ENDINGS = _KNOWN_ENDINGS | _SECOND_LEVEL
 # Names that are imitated often and mean nothing else inside a host.  With them, and after "www", the ending of a
 # country is not read as a region.
