@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -55,6 +56,8 @@ class AutomaticAnswers:
 
     Raises:
         TypeError: If a key or the values of a form are of the wrong type.
+        ValueError: If a listed form has no fields.  Such a form asks to
+            confirm its message, which is not part of its fingerprint.
     """
 
     def __init__(self, allowed: Mapping[tuple[str, str] | tuple[str, str, str], Content]) -> None:
@@ -90,10 +93,19 @@ class AutomaticAnswers:
         return self.preview(request) or await ask(request)
 
 
-def _check_key(form: object) -> None:
+def _check_key(form: Any) -> None:
     is_key = isinstance(form, tuple) and len(form) in (2, 3) and all(isinstance(part, str) for part in form)
     if not is_key:
         raise TypeError(f"A key of `allowed` must be (server, form) or (user, server, form), not {form!r}.")
+    if form[-1] in _fingerprints_of_confirmations():
+        raise ValueError(
+            "A listed form has no fields: its fingerprint is that of every confirmation. Let the user confirm."
+        )
+
+
+@cache
+def _fingerprints_of_confirmations() -> frozenset[str]:
+    return frozenset(form_fingerprint(Form(rejects_unknown_fields=each)) for each in (True, False))
 
 
 def _has_pattern(field: Field) -> bool:

@@ -1089,6 +1089,16 @@ async def test_the_user_is_asked_if_a_listed_value_is_for_a_field_that_the_form_
     assert automatic.preview(request()) is None
 
 
+@pytest.mark.parametrize("schema", [{}, {"additionalProperties": False}, {"properties": {"a": {"type": "object"}}}])
+def test_a_confirmation_cannot_be_listed_since_its_fingerprint_fits_every_other_one(schema: dict[str, Any]) -> None:
+    params = {"message": "Continue?", "requestedSchema": {"type": "object", "properties": {}, **schema}}
+    confirmation = parse_request(params, server="mail")
+    assert isinstance(confirmation, FormRequest)
+
+    with pytest.raises(ValueError, match="Let the user confirm"):
+        AutomaticAnswers({("mail", form_fingerprint(confirmation.form)): {}})
+
+
 async def test_only_a_listed_form_of_a_listed_server_is_answered_automatically() -> None:
     form = request().form
     automatic = AutomaticAnswers({("mail", form_fingerprint(form)): {"a": "blue"}})
