@@ -39,6 +39,33 @@ def error_code(error: BaseException | None) -> int | None:
     return code if isinstance(code, int) else None
 
 
+def error_message(error: Exception) -> str:
+    """Return the message of the JSON-RPC error that the SDK raised as *error*; empty if it is another exception."""
+    message = getattr(getattr(error, "error", None), "message", None)
+    return message if isinstance(message, str) else ""
+
+
+def error_data(error: Exception) -> Mapping[str, Any]:
+    """Return the ``data`` of the JSON-RPC error that the SDK raised as *error*; empty if it is not an object."""
+    data = getattr(getattr(error, "error", None), "data", None)
+    return data if isinstance(data, Mapping) else {}
+
+
+def sdk_error(code: int, message: str, data: Any = None) -> Exception:
+    """Return an error of the installed SDK."""
+    import mcp
+    from mcp.types import ErrorData
+
+    details = ErrorData(code=code, message=message, data=data)
+    sdk: Any = mcp
+    if hasattr(sdk, "MCPError"):
+        error: Exception = sdk.MCPError.from_error_data(details)
+        return error
+    import mcp.shared.exceptions as exceptions_of_1
+
+    return exceptions_of_1.McpError(details)  # type: ignore[attr-defined, no-any-return, unused-ignore]
+
+
 def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
     """
     Raise the `CallError` for an *error* of the SDK, if there is one.
@@ -85,10 +112,9 @@ def _result_types(error: ValidationError) -> list[object]:
 
 def _failed_to_return_rounds(error: Exception, session: object) -> bool:
     """Return True for the error of a server of the Python SDK that may not send a result that requires input."""
-    message = getattr(getattr(error, "error", None), "message", None)
     return (
         error_code(error) == _INTERNAL_ERROR
-        and message == "Handler returned an invalid result"
+        and error_message(error) == "Handler returned an invalid result"
         and not uses_multi_round_trip(session)
     )
 
@@ -97,19 +123,15 @@ def is_state_rejected(error: Exception) -> bool:
     """Return True if *error* says that the server rejected its own state.  The protocol has no code for it."""
     if error_code(error) != INVALID_PARAMS:
         return False
-    refusal = getattr(error, "error", None)
-    data, message = getattr(refusal, "data", None), getattr(refusal, "message", None)
-    if isinstance(data, Mapping) and data.get("reason") == "invalid_request_state":
+    if error_data(error).get("reason") == "invalid_request_state":
         return True
-    return isinstance(message, str) and "requeststate" in message.casefold().replace(" ", "").replace("_", "")
+    return "requeststate" in error_message(error).casefold().replace(" ", "").replace("_", "")
 
 
 def _lacks_back_channel(error: Exception, session: object) -> bool:
-    message = getattr(getattr(error, "error", None), "message", None)
     return (
         error_code(error) == _INVALID_REQUEST
-        and isinstance(message, str)
-        and "elicitation/create" in message
+        and "elicitation/create" in error_message(error)
         and uses_multi_round_trip(session)
     )
 
@@ -124,8 +146,7 @@ def raise_if_capability_is_required(error: Exception) -> None:
     """
     if error_code(error) != _MISSING_CAPABILITY:
         return
-    data = getattr(getattr(error, "error", None), "data", None)
-    required = data.get("requiredCapabilities") if isinstance(data, dict) else None
+    required = error_data(error).get("requiredCapabilities")
     known = ("elicitation", "extensions", "roots", "sampling")
     names = tuple(each for each in known if isinstance(required, dict) and each in required)
     raise CapabilityRequiredError(names) from error

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
+from mcp_elicit_client.calls.server_errors import sdk_error
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState, read_tool_result
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
@@ -264,15 +265,9 @@ async def read_result(call: ActiveCall, state: TaskState) -> Any:
     if state.status == "cancelled":
         raise TaskError("cancelled", task_id=state.id)
     if state.error is not None:
-        import mcp
-        from mcp.types import ErrorData
-
-        sdk: Any = mcp
         message = state.error.get("message")
         text = message if isinstance(message, str) else "the task has failed"
-        raise sdk.MCPError.from_error_data(
-            ErrorData(code=state.error["code"], message=text, data=state.error.get("data"))
-        )
+        raise sdk_error(state.error["code"], text, state.error.get("data"))
     return await check_output(call, read_tool_result(state))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
 from mcp_elicit_client.calls.methods import RoundInput
-from mcp_elicit_client.calls.server_errors import error_code
+from mcp_elicit_client.calls.server_errors import error_code, error_data
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 from mcp_elicit_client.core.request import BatchPosition
@@ -55,8 +55,7 @@ def parse_url_required(error: Exception, given: RoundInput) -> UrlRequired | Non
     """
     if error_code(error) != URL_ELICITATION_REQUIRED:
         return None
-    data = getattr(getattr(error, "error", None), "data", None)
-    listed = data.get("elicitations") if isinstance(data, Mapping) else None
+    listed = error_data(error).get("elicitations")
     if not isinstance(listed, list) or not listed:
         raise CallError(f"The server requires URL elicitations, but does not list them. {REPORT}") from error
     if len(listed) > MAX_URLS:

@@ -9,6 +9,7 @@ import anyio
 import anyio.abc
 
 from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
+from mcp_elicit_client.calls.server_errors import sdk_error
 from mcp_elicit_client.calls.suspending import Deferral, defer_into
 from mcp_elicit_client.calls.url_elicitations import URL_ELICITATION_REQUIRED, UrlRequired
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
@@ -16,7 +17,7 @@ from mcp_elicit_client.core.request import BatchPosition, UrlRequest
 from mcp_elicit_client.exceptions import REPORT, RequestError
 from mcp_elicit_client.relay.connections import MAX_LISTENERS, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.refusals import error_details, sdk_error
+from mcp_elicit_client.relay.refusals import error_details
 from mcp_elicit_client.relay.wire import answer_of_result, client_params
 from mcp_elicit_client.typing import Answer, Request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code
+from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code, sdk_error
 from mcp_elicit_client.exceptions import (
     CallError,
     CallTimeoutError,
@@ -106,21 +106,6 @@ def to_sdk_error(error: Exception) -> Exception:
 def is_internal(error: Exception) -> bool:
     """Return True if *error* is not the client's concern.  Its text may contain a path, an address or data."""
     return isinstance(error, InboxError) or not isinstance(error, ElicitationError)
-
-
-def sdk_error(code: int, message: str, data: Any = None) -> Exception:
-    """Return an error of the installed SDK."""
-    import mcp
-    from mcp.types import ErrorData
-
-    details = ErrorData(code=code, message=message, data=data)
-    sdk: Any = mcp
-    if hasattr(sdk, "MCPError"):
-        error: Exception = sdk.MCPError.from_error_data(details)
-        return error
-    import mcp.shared.exceptions as exceptions_of_1
-
-    return exceptions_of_1.McpError(details)  # type: ignore[attr-defined, no-any-return, unused-ignore]
 
 
 def error_details(error: Exception) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.server_errors import sdk_error
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.exceptions import InboxError
@@ -28,7 +29,6 @@ from mcp_elicit_client.relay.refusals import (
     RefusedError,
     RelayClosedError,
     error_details,
-    sdk_error,
     to_sdk_error,
 )
 from mcp_elicit_client.relay.state import StateContent
