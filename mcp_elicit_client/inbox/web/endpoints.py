@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, validation_result
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.records import Entry, EntryPage
+from mcp_elicit_client.inbox.records import Entry, EntryPage, parse_cursor
 from mcp_elicit_client.inbox.web.controls import (
     REVIEWED_NAME,
     FormData,
@@ -99,7 +99,7 @@ class Endpoints:
         """List the pending requests."""
         owner = await self.owner(web)
         page = await self._inbox.list(owner, cursor=_cursor(web))
-        if _wants_page(web):
+        if wants_page(web):
             pages, is_first = self._pages_for(web), "cursor" not in web.query_params
             if is_first:
                 pages.add_notices((await self._inbox.history(owner, limit=_RECENT)).entries)
@@ -109,7 +109,7 @@ class Endpoints:
     async def history(self, web: WebRequest) -> Response:
         """List the closed requests."""
         page = await self._inbox.history(await self.owner(web), cursor=_cursor(web))
-        if _wants_page(web):
+        if wants_page(web):
             return self._pages_for(web).history(page)
         return _list_json(page)
 
@@ -130,7 +130,7 @@ class Endpoints:
         """Show one request."""
         owner = await self.owner(web)
         entry = await self._inbox.get(owner, web.path_params["id"])
-        if _wants_page(web):
+        if wants_page(web):
             view = web.query_params.get("view", "form")
             return await self._show_page(owner, entry, view, self._pages_for(web))
         return JSONResponse(entry.model_dump(mode="json"))
@@ -183,7 +183,7 @@ class Endpoints:
     async def _keep(self, web: WebRequest, error: HTTPException) -> Response | None:
         """Return a page that keeps what a signed-out user has sent with a form; None if there is nothing to keep."""
         is_sign_out = error.status_code in (401, 403) or error.status_code // 100 == 3
-        if not is_sign_out or not _wants_page(web) or media_type(web.headers) != _FORM_TYPE:
+        if not is_sign_out or not wants_page(web) or media_type(web.headers) != _FORM_TYPE:
             return None
         filled = _form_data(await web.body())
         kept = [(name, value) for name, values in filled.items() if is_control(name) for value in values]
@@ -323,7 +323,7 @@ class Endpoints:
                 status, reason, state = 409, str(error), {"state": error.state}
             case _:
                 status, reason = 503, "The inbox is temporarily unavailable."
-        if _wants_page(web):
+        if wants_page(web):
             response = self._pages_for(web).refusal(status)
         else:
             response = JSONResponse({"error": reason, **state}, status)
@@ -331,7 +331,8 @@ class Endpoints:
         return response
 
 
-def _wants_page(web: WebRequest) -> bool:
+def wants_page(web: WebRequest) -> bool:
+    """Return True if a client wants a page in place of JSON: it is a browser."""
     return "text/html" in web.headers.get("accept", "")
 
 
@@ -380,8 +381,10 @@ def _list_json(page: EntryPage) -> Response:
 
 def _cursor(web: WebRequest) -> str | None:
     cursor = web.query_params.get("cursor")
-    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
-        raise HTTPException(400, "`cursor` must be the `next_cursor` of a page.")
+    try:
+        parse_cursor(cursor)
+    except ValueError as error:
+        raise HTTPException(400, str(error)) from None
     return cursor
 
 

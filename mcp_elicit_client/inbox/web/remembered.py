@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
+from mcp_elicit_client.inbox.web.endpoints import wants_page
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.security_middleware import media_type
 
@@ -40,7 +41,7 @@ class RememberedEndpoint:
     async def show(self, web: WebRequest) -> Response:
         """List the remembered answers of the user, oldest first."""
         answers = self.remembered.list(await self.owner_of(web))
-        if "text/html" in web.headers.get("accept", ""):
+        if wants_page(web):
             return self.pages_for(web).remembered(answers)
         return JSONResponse({"answers": [_to_json(each) for each in answers]})
 
