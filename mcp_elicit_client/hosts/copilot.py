@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.request import Server
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from mcp_elicit_client.request_options import RequestOptions
     from mcp_elicit_client.sdk.callback import UserSource
     from mcp_elicit_client.typing import Handler
-
-_NO_SESSION = SimpleNamespace(session=None)
 
 
 def elicitation_handler(
@@ -56,7 +53,7 @@ def elicitation_handler(
         source = context.get("elicitationSource")
         server = (known.get(source) or Server(name=source)) if isinstance(source, str) and source.strip() else own
         try:
-            answer = await dispatcher.answer_in(_NO_SESSION, _params(context), server=server)
+            answer = await dispatcher.answer_in(None, _params(context), server=server)
         except RequestError:
             return {"action": "cancel"}
         return dispatcher.to_wire(answer)
