@@ -68,6 +68,14 @@ class UserAction:
         self.seen.append(text)
 
 
+def take_action(actions: list[UserAction], message: str) -> UserAction:
+    """Remove and return the action for the request with *message*: if none is meant for it, the first one."""
+    meant = (each for each in actions if each.params.get("message") == message)
+    action = next(meant, actions[0])
+    actions.remove(action)
+    return action
+
+
 UserHook: TypeAlias = Callable[[UserAction], "Iterable[str | bytes] | None"]
 """
 Plays the user of a callback.

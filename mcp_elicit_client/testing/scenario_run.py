@@ -398,12 +398,9 @@ class ScenarioRun:
         self._count_changed = anyio.Event()
 
     async def _measure_blocking(self, *, task_status: Any) -> None:
-        is_measuring = False
+        task_status.started()
         while True:
             before = time.monotonic()
-            if not is_measuring:
-                task_status.started()
-                is_measuring = True
             try:
                 await anyio.sleep(_HEARTBEAT)
             finally:

@@ -15,7 +15,7 @@ from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, parse_text
 from mcp_elicit_client.presentation.warnings import request_warnings
-from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction, take_action
 from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
 
 _Step: TypeAlias = Callable[[Request], Awaitable["Answer | None"]]
@@ -144,10 +144,7 @@ class ScriptedUser:
         """Perform the next step of the script."""
         self.requests.append(request)
         if self._actions:
-            intended = (each for each in self._actions if each.params.get("message") == request.message)
-            action = next(intended, self._actions[0])
-            self._actions.remove(action)
-            return await _perform(action, request)
+            return await _perform(take_action(self._actions, request.message), request)
         while self._steps:
             answer = await self._perform_step(self._steps.pop(0), request)
             if answer is not None:

@@ -16,7 +16,7 @@ import anyio
 
 from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
 from mcp_elicit_client.registry import ElicitationRegistry
-from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction, take_action
 from mcp_elicit_client.typing import Answer, Request
 
 INTERFACES: Mapping[str, str] = {
@@ -57,7 +57,7 @@ class Interface:
         self._actions.append(action)
 
     async def _ask(self, request: Request, /) -> Answer:
-        action = self._take(request)
+        action = take_action(self._actions, request.message) if self._actions else UserAction("absent", {}, {})
         if action.action == "fail":
             raise RuntimeError(FAILURE_TEXT)
         if action.action == "absent":
@@ -67,14 +67,6 @@ class Interface:
             answer = await self.show(request)
             group.cancel_scope.cancel()
         return answer
-
-    def _take(self, request: Request) -> UserAction:
-        if not self._actions:
-            return UserAction("absent", {}, {})
-        intended = (each for each in self._actions if each.params.get("message") == request.message)
-        action = next(intended, self._actions[0])
-        self._actions.remove(action)
-        return action
 
     async def _act(self, action: UserAction, request: Request) -> None:
         await anyio.sleep(action.after)
