@@ -59,20 +59,6 @@ def check_policy(policy: object) -> None:
         raise TypeError(f"{name} makes a policy. Call it: {_name_of(policy)}().")
 
 
-def check_answer_timeout(seconds: float | None) -> float | None:
-    """
-    Return *seconds*, the time to answer a request; None for the default.
-
-    Raises:
-        TypeError: If it is not a number.
-        ValueError: If it is not above 0 and at most a year.
-    """
-    if seconds is None or (is_number(seconds) and 0 < seconds <= YEAR):
-        return seconds
-    error = ValueError if is_number(seconds) else TypeError
-    raise error(f"The answer timeout must be above 0 and at most {YEAR} seconds, a year, not {seconds!r}.")
-
-
 def check_seconds(
     name: str, value: object, *, optional: bool = False, allow_zero: bool = False, maximum: float = math.inf
 ) -> None:

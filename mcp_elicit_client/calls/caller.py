@@ -381,7 +381,7 @@ class Caller(_Connections):
             InboxError: If the inbox cannot be used or read.
             Exception: As in `call_tool`.
         """
-        _check(suspend)
+        check_type("suspend", suspend, SuspendOptions, hint="Pass SuspendOptions(inbox).")
         _check_functions(progress_callback, on_task_status)
         check_type("call_id", call_id, str)
         result: CallToolResult | GetPromptResult | ReadResourceResult | SuspendedCall
@@ -505,7 +505,7 @@ class Caller(_Connections):
         check_call(spec)
         user = self._user_of_call(user)
         if suspend is not None:
-            _check(suspend)
+            check_type("suspend", suspend, SuspendOptions, hint="Pass SuspendOptions(inbox).")
             owner_of_call(suspend, user)
         call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=user)
         suspender = None if suspend is None else CallSuspender(suspend, call, spec, self.server.name)
@@ -546,8 +546,3 @@ def _check_functions(progress_callback: object, on_task_status: object) -> None:
         check_async("progress_callback", progress_callback, "progress", "total", "message")
     if on_task_status is not None:
         check_async("on_task_status", on_task_status, "task")
-
-
-def _check(suspend: object) -> None:
-    if not isinstance(suspend, SuspendOptions):
-        raise TypeError(f"`suspend` takes SuspendOptions(inbox), not {type(suspend).__name__}.")

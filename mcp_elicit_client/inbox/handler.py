@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from mcp_elicit_client._arguments import check_async
+from mcp_elicit_client._arguments import check_async, check_type
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
@@ -49,8 +49,7 @@ class InboxHandler:
         default_user: str | None = None,
         on_pending: Callable[[str, str], Awaitable[object]] | None = None,
     ) -> None:
-        if not isinstance(inbox, Inbox):
-            raise TypeError(f"InboxHandler takes an Inbox, not {type(inbox).__name__}. Pass Inbox(store).")
+        check_type("inbox", inbox, Inbox, hint="Pass Inbox(store).")
         if on_pending is not None:
             check_async("on_pending", on_pending, "owner", "entry_id")
         self._inbox = inbox

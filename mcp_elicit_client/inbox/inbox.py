@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client._arguments import check_answer_timeout, check_method, check_type
+from mcp_elicit_client._arguments import YEAR, check_method, check_seconds, check_type
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
@@ -75,8 +75,9 @@ class Inbox:
 
     def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float | None = None) -> None:
         check_method("store", store, "put", "`MemoryStore()`")
+        check_seconds("answer_timeout", answer_timeout, optional=True, maximum=YEAR)
         self._store = store
-        self._codec = RecordCodec(make_cipher(key), check_answer_timeout(answer_timeout))
+        self._codec = RecordCodec(make_cipher(key), answer_timeout)
 
     async def aclose(self) -> None:
         """Close the files and connections of the store."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 
 import anyio
 
-from mcp_elicit_client._arguments import check_answer_timeout, check_int
+from mcp_elicit_client._arguments import YEAR, check_int, check_seconds
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, user_and_server_of, with_deadline
@@ -76,7 +76,7 @@ def answer_timeout(seconds: float | None = None) -> Policy:
     Raises:
         ValueError: If *seconds* is not above 0 and at most a year.
     """
-    check_answer_timeout(seconds)
+    check_seconds("seconds", seconds, optional=True, maximum=YEAR)
 
     async def limit_time(request: Request, ask: NormalizedHandler) -> Answer:
         started_at = datetime.now(timezone.utc)

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from types import NoneType
 
-from mcp_elicit_client._arguments import check_answer_timeout, check_async, check_sync, check_type
+from mcp_elicit_client._arguments import YEAR, check_async, check_seconds, check_sync, check_type
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser.asking import ask_on_page, within_limits
@@ -75,7 +75,7 @@ class BrowserHandler:
         answer_timeout: float | None = None,
         messages: MessageCatalog | None = None,
     ) -> None:
-        self._answer_timeout = check_answer_timeout(answer_timeout)
+        check_seconds("answer_timeout", answer_timeout, optional=True, maximum=YEAR)
         check_async("open_file", open_file, "path")
         if show_url is not None:
             check_sync("show_url", show_url, "url")
@@ -83,6 +83,7 @@ class BrowserHandler:
         check_type("messages", messages, MessageCatalog, NoneType)
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("browser", "a page in the browser")
+        self._answer_timeout = answer_timeout
         self._open_file = open_file
         self._show_url = show_url
         self._directory = directory

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 
-from mcp_elicit_client._arguments import check_answer_timeout, check_handler, check_type
+from mcp_elicit_client._arguments import YEAR, check_handler, check_seconds, check_type
 from mcp_elicit_client._concurrency import is_trio, run_until
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -80,7 +80,7 @@ class NotebookHandler:
         messages: MessageCatalog | None = None,
         unattended: HeadlessHandler | None = None,
     ) -> None:
-        self._answer_timeout = check_answer_timeout(answer_timeout)
+        check_seconds("answer_timeout", answer_timeout, optional=True, maximum=YEAR)
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("notebook", "requests in a notebook")
         if form not in ("auto", "widget", "page"):
@@ -90,6 +90,7 @@ class NotebookHandler:
         check_type("messages", messages, MessageCatalog, NoneType)
         if unattended is not None:
             check_handler(unattended)
+        self._answer_timeout = answer_timeout
         self._form = form
         self._origin = origin
         self._messages = messages

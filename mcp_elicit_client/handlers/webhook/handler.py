@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import anyio
 import httpx
 
-from mcp_elicit_client._arguments import check_answer_timeout, check_int, check_sync, check_type
+from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync, check_type
 from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import check_answer_async
@@ -142,8 +142,7 @@ class WebhookHandler:
     ) -> None:
         parse_secrets(secret)
         check_type("deferred", deferred, DeferredAnswers, NoneType)
-        check_type("answer_timeout", answer_timeout, int, float)
-        check_answer_timeout(answer_timeout)
+        check_seconds("answer_timeout", answer_timeout, maximum=YEAR)
         check_int("attempts", attempts, 1)
         check_type("notify_closed", notify_closed, bool)
         check_type("allow_http", allow_http, bool)
