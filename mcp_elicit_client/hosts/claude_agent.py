@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Handler
@@ -70,13 +69,10 @@ async def _answer(dispatcher: SdkDispatcher, asked: Mapping[str, Any]) -> dict[s
     try:
         server = Server.from_name(asked["mcp_server_name"])
         # Claude Code calls again, or goes on, as soon as it has the answer.
-        answer = await dispatcher.answer_in(None, _to_mcp(asked), server=server, respond_after="completion")
-    except RequestError:
-        return {"action": "cancel"}
+        return await dispatcher.result_without_errors(None, _to_mcp(asked), server=server, respond_after="completion")
     except Exception:
         _logger.exception("a request of Claude Code could not be answered")
         return {"action": "cancel"}
-    return dispatcher.to_wire(answer)
 
 
 def _to_mcp(asked: Mapping[str, Any]) -> dict[str, Any]:

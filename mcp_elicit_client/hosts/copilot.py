@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.sdk.callback import SdkDispatcher
 
 if TYPE_CHECKING:
@@ -52,11 +51,7 @@ def elicitation_handler(
     async def ask(context: Any) -> Any:
         source = context.get("elicitationSource")
         server = (known.get(source) or Server(name=source)) if isinstance(source, str) and source.strip() else own
-        try:
-            answer = await dispatcher.answer_in(None, _params(context), server=server)
-        except RequestError:
-            return {"action": "cancel"}
-        return dispatcher.to_wire(answer)
+        return await dispatcher.result_without_errors(None, _params(context), server=server)
 
     return ask
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client._arguments import check_sync, check_type
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.sdk.tasks_extension import client_options
@@ -50,11 +49,7 @@ def elicitation_handler(
     async def handle(message: str, response_type: Any, params: Any, context: Any) -> ElicitResult[Any]:  # noqa: ARG001
         from fastmcp.client.elicitation import ElicitResult
 
-        try:
-            answer = await dispatcher.answer_in(context, params, server=known)
-        except RequestError:
-            return ElicitResult(action="cancel")
-        return ElicitResult.model_validate(dispatcher.to_wire(answer))
+        return ElicitResult.model_validate(await dispatcher.result_without_errors(context, params, server=known))
 
     return handle
 

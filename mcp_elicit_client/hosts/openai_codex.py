@@ -54,8 +54,8 @@ def approval_handler(
     dispatcher = SdkDispatcher(handler if loop is None else run_in_loop(handler, loop), request_options, user)
 
     async def answer(params: Mapping[str, Any]) -> dict[str, Any]:
-        given = await dispatcher.answer_in(None, _to_mcp(params), server=Server.from_name(params["serverName"]))
-        return {**_CANCEL, **dispatcher.to_wire(given)}
+        server = Server.from_name(params["serverName"])
+        return {**_CANCEL, **await dispatcher.result_without_errors(None, _to_mcp(params), server=server)}
 
     def handle(method: str, params: dict[str, Any] | None) -> dict[str, Any]:
         if method != _METHOD:

@@ -126,6 +126,16 @@ class SdkDispatcher(Dispatcher):
             return mcp.types.ErrorData(code=mcp.types.INVALID_PARAMS, message=str(error))
         return mcp.types.ElicitResult.model_validate(self.to_wire(answer))
 
+    async def result_without_errors(
+        self, context: object, params: object, *, server: Server, **details: Any
+    ) -> dict[str, Any]:
+        """Return the result as JSON, for libraries that take no error: what cannot be answered is cancelled."""
+        try:
+            answer = await self.answer_in(context, params, server=server, **details)
+        except RequestError:
+            return {"action": "cancel"}
+        return self.to_wire(answer)
+
 
 def elicitation_callback(
     handler: Handler,
