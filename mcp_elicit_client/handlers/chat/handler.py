@@ -150,10 +150,7 @@ class ChatHandler:
                 if not isinstance(error, ChatError):
                     _logger.exception("A request could not be shown in a chat.")
                 failures.append(error)
-                try:
-                    await self._inbox.withdraw(owner, entry_id)
-                except InboxError:
-                    scope.cancel()  # This withdraws the request as soon as the store can be used.
+                scope.cancel()  # which withdraws the request, as soon as the store can be used
                 return
             await self._await_completion(request, owner, entry_id)
 
