@@ -22,6 +22,7 @@ from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, req
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.presentation.plain_forms import PlainForm
+from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Mode, Request, UrlRequest
 
 ANSWER_TIMEOUT = 900.0
@@ -111,7 +112,7 @@ class EditorHandler:
             text = request_text(shown, self._messages, errors)
             action, raw = await self._ask(request, "form", message=text, requestedSchema=to_schema(shown.form))
             if action != "accept":
-                return Answer.decline(by="user") if action == "decline" else Answer.cancel(by="user")
+                return refusal(action)
             content = plain.content(raw)
             validation = await validate_async(request, content, limits_of(request))
             if validation:
@@ -136,7 +137,7 @@ class EditorHandler:
             self._editor.complete_after(request, elicitation_id)
         if action == "accept":
             return Answer.accept(by="user", reason="the user agreed in the editor")
-        return Answer.decline(by="user") if action == "decline" else Answer.cancel(by="user")
+        return refusal(action)
 
     async def _wait_until_finished(self, request: UrlRequest) -> Action:
         """Return when the user has finished, because the server continues as soon as it has the answer."""

@@ -130,15 +130,9 @@ class AccessControl:
     async def _enter(self, method: str, headers: Headers, token: str) -> Response | None:
         """Open a page with its token, which works once.  A browser that only prefetches does not use it up."""
         page = self._named("token", token)
-        if (
-            page is None
-            or page.is_entered
-            or method != "GET"
-            or headers.get("sec-fetch-mode", "navigate") != "navigate"
-            or not _may_enter(page, headers)
-            or "sec-purpose" in headers
-            or "purpose" in headers
-        ):
+        is_navigation = method == "GET" and headers.get("sec-fetch-mode", "navigate") == "navigate"
+        is_prefetch = "sec-purpose" in headers or "purpose" in headers
+        if page is None or page.is_entered or not is_navigation or is_prefetch or not _may_enter(page, headers):
             return None
         page.enter()
         entries = (await self._inbox.list(page.owner)).entries or [
