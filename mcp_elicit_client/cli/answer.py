@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from mcp_elicit_client.cli.call_settings import CallSettings, PushedRequests, ma
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, quote, wrap
 from mcp_elicit_client.cli.server_address import ServerAddress
-from mcp_elicit_client.cli.server_errors import explain
+from mcp_elicit_client.cli.server_errors import explain, open_log
 from mcp_elicit_client.cli.suspend import report_pushed, report_result, report_waiting
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.exceptions import (
@@ -130,7 +129,7 @@ class _AnswerCommand:
         pushed = PushedRequests()
         caller = make_caller(snapshot.server, self.store.user, settings, pushed)
         is_given = give is None
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
+        with open_log() as errlog:
             try:
                 async with connect(server.target(errlog), caller) as connection:
                     if connection.protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:

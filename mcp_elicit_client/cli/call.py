@@ -6,7 +6,6 @@ import argparse
 import functools
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +29,7 @@ from mcp_elicit_client.cli.common import (
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
 from mcp_elicit_client.cli.server_address import ServerAddress
-from mcp_elicit_client.cli.server_errors import explain, needs_legacy
+from mcp_elicit_client.cli.server_errors import explain, needs_legacy, open_log
 from mcp_elicit_client.cli.suspend import run_suspending_call
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
@@ -135,7 +134,7 @@ async def _connect_and_call(
     registry = ElicitationRegistry(limits=limits(options), url_rules=url_rules(options), policy=policy)
     registry.on_elicitation(script or handler_from_options(options))
     mode: ConnectMode = "legacy" if options.legacy else "auto"
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
+    with open_log() as errlog:
         try:
             caller = Caller(registry, options.name or _address_text(options))
             async with connect(address.target(errlog), caller, mode=mode) as connection:

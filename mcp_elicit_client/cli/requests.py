@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 import anyio
 
 from mcp_elicit_client.calls.suspending import TaskSnapshot, read_snapshot
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import answer_command, continue_command, entry_data
+from mcp_elicit_client.cli.call_documents import answer_command, continue_command, entry_data, print_document
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandFailedError, output_width, quote, wrap
 from mcp_elicit_client.core.text import sanitize_text
@@ -48,7 +47,7 @@ async def _list(options: argparse.Namespace) -> int:
                 "requests": [entry_data(entry, store, catalog) for entry in entries],
                 "answered_calls": [{"call": each, "continue_with": continue_command(each, store)} for each in ready],
             }
-            print(json.dumps(found, indent=2))
+            print_document(found)
             return 0
         if not entries and not ready:
             print(catalog.text(NO_PENDING_REQUESTS))

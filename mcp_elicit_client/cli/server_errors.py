@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import AbstractContextManager
 from typing import TextIO
 
 import anyio
@@ -19,6 +21,11 @@ _MAX_LOG = 100_000
 _MAX_ERROR = 500
 _LOG_LINES = 10
 _INVALID_REQUEST = -32600
+
+
+def open_log() -> AbstractContextManager[TextIO]:
+    """Return a file for what a server process writes to standard error.  It is removed at the end of the block."""
+    return tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
 
 
 def explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None = None) -> str:

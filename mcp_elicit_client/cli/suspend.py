@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +20,7 @@ from mcp_elicit_client.cli.call_settings import CallSettings, PushedRequests, ma
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, output_width, wrap
 from mcp_elicit_client.cli.server_address import ServerAddress
-from mcp_elicit_client.cli.server_errors import explain
+from mcp_elicit_client.cli.server_errors import explain, open_log
 from mcp_elicit_client.exceptions import ElicitationError, HandshakeRequiredError, InboxError
 from mcp_elicit_client.handlers.scripted import request_lines
 from mcp_elicit_client.inbox import Entry
@@ -52,7 +51,7 @@ async def _call(options: argparse.Namespace, address: ServerAddress, arguments: 
     async with open_store(options, create=True) as store:
         settings = CallSettings.of_call(options, address, store)
         caller = make_caller(options.name or address.name, store.user, settings, pushed)
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
+        with open_log() as errlog:
             try:
                 async with connect(address.target(errlog), caller) as connection:
                     result: Any = await caller.call_tool(
