@@ -50,10 +50,6 @@ class DialogLimits:
     max_all_options: int = 500
 
 
-def _plain(text: str) -> str:
-    return text
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLimits:
     """
@@ -84,7 +80,7 @@ class ChatLimits:
     max_messages: int = 6
     max_url: int = 2000
     dialog: DialogLimits | None = None
-    escape: Callable[[str], str] = _plain
+    escape: Callable[[str], str] = str
 
 
 ParagraphKind: TypeAlias = Literal["heading", "text", "quote", "url"]
