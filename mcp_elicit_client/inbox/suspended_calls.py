@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.inbox.records import RecordCodec, is_id
-from mcp_elicit_client.inbox.stores.models import StoredCall
+from mcp_elicit_client.inbox.stores.models import StoredCall, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.typing import Request
 
@@ -64,8 +64,7 @@ class SuspendedCalls:
         """
         now = self.store.clock()
         used_id = self.codec.new_id() if call_id is None else call_id
-        limited = _limited(requests, now + resume_timeout)
-        stored = [self.codec.new_request(owner, request, now, used_id) for request in limited]
+        stored = self._encode(owner, requests, used_id, now + resume_timeout)
         request_ids = tuple(request.id for request in stored)
         call = StoredCall(
             used_id,
@@ -96,9 +95,7 @@ class SuspendedCalls:
         Raises:
             ValueError: If a request cannot be written as JSON.
         """
-        now = self.store.clock()
-        limited = _limited(requests, expires_at)
-        stored = [self.codec.new_request(call.owner, request, now, call.id) for request in limited]
+        stored = self._encode(call.owner, requests, call.id, expires_at)
         request_ids = (*call.request_ids, *(request.id for request in stored))
         text = self.codec.encode_call(call.owner, call.id, body, request_ids)
         changed = replace(call, body=text, request_ids=request_ids, expires_at=expires_at)
@@ -114,17 +111,17 @@ class SuspendedCalls:
         body = self.codec.decode_call(call)
         return CallStatus(call, body, tuple([await self._answer(owner, each) for each in call.request_ids]))
 
+    def _encode(self, owner: str, requests: Sequence[Request], call_id: str, expires_at: float) -> list[StoredRequest]:
+        """Encode *requests* with deadlines that the user cannot extend: the call expires with them."""
+        now, latest = self.store.clock(), datetime.fromtimestamp(expires_at, timezone.utc)
+        limited = (
+            request.model_copy(update={"deadline": request.deadline or latest, "max_deadline": None})
+            for request in requests
+        )
+        return [self.codec.new_request(owner, request, now, call_id) for request in limited]
+
     async def _answer(self, owner: str, entry_id: str) -> Answer | None:
         stored = await self.store.get(owner, entry_id)
         if stored is None:
             return Answer.cancel(by="error", reason="the request is no longer stored")
         return None if stored.resolution is None else self.codec.decode_answer(stored, stored.resolution)
-
-
-def _limited(requests: Sequence[Request], expires_at: float) -> list[Request]:
-    """Return *requests* with deadlines that the user cannot extend: the call expires with them."""
-    latest = datetime.fromtimestamp(expires_at, timezone.utc)
-    return [
-        request.model_copy(update={"deadline": request.deadline or latest, "max_deadline": None})
-        for request in requests
-    ]
