@@ -13,7 +13,7 @@ _END = len('"mac":"') + 64 + len('"}\n')
 _PART = 1_048_576
 
 
-class Place(NamedTuple):
+class WrittenLine(NamedTuple):
     """
     A line, and where it was written.
 
@@ -30,37 +30,37 @@ class Place(NamedTuple):
     end: int
 
 
-def contains_line(log: Path, place: Place, last: Checkpoint) -> bool:
+def contains_line(log: Path, written: WrittenLine, last: Checkpoint) -> bool:
     """
     Return True if a log contains a line, or if its file was deleted because there were too many.
 
     Args:
         log: The path of the log.
-        place: The line.
+        written: The line.
         last: The last line of the log.
 
     Raises:
         AuditError: If a file is not safe.
         OSError: If it cannot be read.
     """
-    if last.sequence <= place.line.sequence:
-        return last == place.line
-    if not place.line.sequence:  # the log was empty
+    if last.sequence <= written.line.sequence:
+        return last == written.line
+    if not written.line.sequence:  # the log was empty
         return True
     paths = files_of(log)[::-1]
     found = [(path, os.lstat(path)) for path in paths]
-    same = [path for path, status in found if (status.st_dev, status.st_ino) == (place.device, place.inode)]
-    if any(_has_at(path, place) for path in same):
+    same = [path for path, status in found if (status.st_dev, status.st_ino) == (written.device, written.inode)]
+    if any(_has_at(path, written) for path in same):
         return True
-    if any(_has(path, place.line) for path in paths):  # in a copy
+    if any(_has(path, written.line) for path in paths):  # in a copy
         return True
-    return not paths or _first_sequence(paths[-1]) > place.line.sequence
+    return not paths or _first_sequence(paths[-1]) > written.line.sequence
 
 
-def _has_at(path: Path, place: Place) -> bool:
+def _has_at(path: Path, written: WrittenLine) -> bool:
     descriptor = open_safely(path, os.O_RDONLY)
     try:
-        return place.line.mac.encode() in read_at(descriptor, max(place.end - _END, 0), _END)
+        return written.line.mac.encode() in read_at(descriptor, max(written.end - _END, 0), _END)
     finally:
         os.close(descriptor)
 

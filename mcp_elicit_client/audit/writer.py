@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from mcp_elicit_client._files import LOCK_TIMEOUT, sync_folder, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head, Keys, find_end, follow_chain
-from mcp_elicit_client.audit.continuity import Place, contains_line
+from mcp_elicit_client.audit.continuity import WrittenLine, contains_line
 from mcp_elicit_client.audit.files import (
     backup_path,
     backups_of,
@@ -75,7 +75,7 @@ class ChainWriter:
         self._inode = (0, 0)
         self._last_head: Head | None = None
         self._head_data = b""
-        self._known: Place | None = None
+        self._known: WrittenLine | None = None
         self._threads = threading.Lock()
         _writers.add(self)
 
@@ -187,7 +187,7 @@ class ChainWriter:
         self._write_head(Head(line, position.size + len(data)))
         if is_rotated and not self._backup_count:  # until now, nothing else had the end of the chain
             backup_path(self.path, 1).unlink()
-        self._known = Place(line, *self._inode, position.size + len(data))
+        self._known = WrittenLine(line, *self._inode, position.size + len(data))
         return line
 
     def _lock(self) -> None:
@@ -207,7 +207,7 @@ class ChainWriter:
         position = find_write_position(self.keys, self.path, self._log, size, data)
         if self._known is None:
             if position.is_after and not position.found:
-                self._known = Place(position.last, *self._inode, size)
+                self._known = WrittenLine(position.last, *self._inode, size)
         elif not contains_line(self.path, self._known, position.last):
             found = {**position.found, "log": "rolled back", "known": self._known.line.sequence}
             return position._replace(found=found, is_after=False)

@@ -52,7 +52,7 @@ class LegContent:
 @dataclass(frozen=True, slots=True)
 class StoredOutcome:
     """
-    What came of the last responses, as it is stored.
+    The outcome of the last responses, as it is stored.
 
     Attributes:
         call_spec: What was called.
@@ -81,7 +81,7 @@ class LegRecord:
         sending: The digest of the responses that a process is sending; empty
             if no process does.
         sending_until: Until when this process has the lease.
-        outcome: What came of the responses, in place of the content.
+        outcome: The outcome of the responses, in place of the content.
     """
 
     number: int

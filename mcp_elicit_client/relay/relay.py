@@ -25,7 +25,7 @@ from mcp_elicit_client.relay.leg_stores import InboxLegs, MemoryLegs
 from mcp_elicit_client.relay.pushed_call import PushedCall
 from mcp_elicit_client.relay.refusals import RelayClosedError, error_details, is_internal, to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
-from mcp_elicit_client.relay.state import StateSealer
+from mcp_elicit_client.relay.state import StateSigner
 from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller
 from mcp_elicit_client.relay.wire import forwarded_meta, remove_hop_meta
@@ -151,7 +151,7 @@ class Relay:
             connections=self._connections,
             stored=self._stored,
             held=self._held,
-            sealer=StateSealer(key, self._server.name),
+            signer=StateSigner(key, self._server.name),
             timeouts=self._timeouts,
             leg_ttl=answer_timeout,
         )

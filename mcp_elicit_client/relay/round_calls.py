@@ -18,7 +18,7 @@ from mcp_elicit_client.relay.held_call import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls, Work
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import StateContent, StateSealer
+from mcp_elicit_client.relay.state import StateContent, StateSigner
 from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRounds
 from mcp_elicit_client.typing import Answer
@@ -39,7 +39,7 @@ class RoundCalls:
         connections: The connections to the upstream server.
         stored: The stored calls.
         held: The held calls.
-        sealer: Makes and reads the ``requestState``.
+        signer: Makes and reads the ``requestState``.
         timeouts: The timeouts of calls.
         leg_ttl: How long a leg can be answered, in seconds.
     """
@@ -47,7 +47,7 @@ class RoundCalls:
     connections: ConnectionPool
     stored: StoredCalls
     held: HeldCalls
-    sealer: StateSealer
+    signer: StateSigner
     timeouts: RelayTimeouts
     leg_ttl: float
 
@@ -76,7 +76,7 @@ class RoundCalls:
                 raise RefusedError("state_missing")
             step = await self._start(downstream, spec, progress)
         else:
-            state = self.sealer.unseal(params.request_state, downstream.caller)
+            state = self.signer.verify(params.request_state, downstream.caller)
             if state.process:
                 held = self.held.find(state.call_id, state.process, spec)
                 step = await held.respond(state.leg, responses, progress)
@@ -85,35 +85,35 @@ class RoundCalls:
         if isinstance(step, CallOutcome):
             return step.unwrap()
         state = StateContent(step.call_id, step.number, step.process)
-        return input_required(step, self.sealer.seal(state, downstream.caller, self.leg_ttl))
+        return input_required(step, self.signer.sign(state, downstream.caller, self.leg_ttl))
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
-        came: Any = None
+        result: Any = None
         async with self.connections.lease(downstream) as connection:
             if connection.has_rounds:
-                came = await connection.caller.start(connection.client, spec, self.timeouts, progress)
-        if isinstance(came, PausedCall):
-            leg = await self.stored.start(downstream.caller, came)
+                result = await connection.caller.start(connection.client, spec, self.timeouts, progress)
+        if isinstance(result, PausedCall):
+            leg = await self.stored.start(downstream.caller, result)
             self.connections.keep(connection, leg.call_id, self.leg_ttl)
             return leg
-        return await self._step_of(downstream, spec, came, progress, connection)
+        return await self._step_of(downstream, spec, result, progress, connection)
 
     async def _step_of(
         self,
         downstream: Downstream,
         spec: CallSpec,
-        came: Any,
+        result: Any,
         progress: ProgressCallback | None,
         connection: UpstreamConnection,
     ) -> Step:
-        """Hold a call of which nothing *came* yet, or what only a process can finish.  Otherwise it has ended."""
+        """Hold a call that has no *result* yet, or one that only a process can finish.  Otherwise it has ended."""
         work: Work
-        if came is None or isinstance(came, UrlRequiredInRounds):
-            work = functools.partial(_make, spec, self.timeouts, came, wants_progress=progress is not None)
-        elif isinstance(came, TaskHandle):
-            work = functools.partial(_finish_task, came, self.timeouts)
+        if result is None or isinstance(result, UrlRequiredInRounds):
+            work = functools.partial(_make, spec, self.timeouts, result, wants_progress=progress is not None)
+        elif isinstance(result, TaskHandle):
+            work = functools.partial(_finish_task, result, self.timeouts)
         else:
-            return CallOutcome(came)
+            return CallOutcome(result)
         lease = self.connections.lease(downstream, connection)
         return await self.held.start(downstream, spec, lease, work, progress)
 
@@ -130,7 +130,7 @@ class RoundCalls:
         ) -> Any:
             preferred = self.connections.connection_of(state.call_id)
             async with self.connections.lease(downstream, preferred) as connection:
-                came = await connection.caller.proceed(
+                result = await connection.caller.proceed(
                     connection.client,
                     snapshot,
                     answers,
@@ -138,11 +138,11 @@ class RoundCalls:
                     before_send=before_send,
                     progress_callback=progress,
                 )
-            if isinstance(came, PausedCall):
+            if isinstance(result, PausedCall):
                 self.connections.keep(connection, state.call_id, self.leg_ttl)
-                return came
+                return result
             self.connections.release(state.call_id)
-            step = await self._step_of(downstream, spec, came, progress, connection)
+            step = await self._step_of(downstream, spec, result, progress, connection)
             return step.unwrap() if isinstance(step, CallOutcome) else step
 
         step = await self.stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)

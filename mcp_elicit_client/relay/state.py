@@ -1,4 +1,4 @@
-"""`StateSealer`: the ``requestState`` that a relay gives its client, bound to the caller and an expiry."""
+"""`StateSigner`: the ``requestState`` that a relay gives its client, bound to the caller and an expiry."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StateContent(NamedTuple):
     process: str = ""
 
 
-class StateSealer:
+class StateSigner:
     """
     Makes and reads the ``requestState`` of calls.
 
@@ -71,22 +71,22 @@ class StateSealer:
         self._digest = lru_cache(_MAX_DIGESTS)(self._digest_of)
         self._clock = clock
 
-    def seal(self, state: StateContent, caller: str, ttl: float) -> str:
+    def sign(self, state: StateContent, caller: str, ttl: float) -> str:
         """Return *state*, for *caller*, as text that is valid for *ttl* seconds."""
         expires = math.ceil(1_000 * (self._clock() + ttl))
         text = f"{state.leg}.{expires}.{self._digest(caller)}.{state.process}.{state.call_id}"
         return f"{_PREFIX}{self._tag(text)}.{text}"
 
-    def unseal(self, sealed: str, caller: str) -> StateContent:
+    def verify(self, signed: str, caller: str) -> StateContent:
         """
-        Return what *sealed* says.
+        Return what *signed* says.
 
         Raises:
             RefusedError: If it is forged, has expired, or belongs to another
                 caller.
         """
-        tag, _, text = sealed.removeprefix(_PREFIX).partition(".")
-        is_genuine = sealed.isascii() and len(sealed) <= MAX_STATE and sealed.startswith(_PREFIX)
+        tag, _, text = signed.removeprefix(_PREFIX).partition(".")
+        is_genuine = signed.isascii() and len(signed) <= MAX_STATE and signed.startswith(_PREFIX)
         if not (is_genuine and hmac.compare_digest(tag, self._tag(text))):
             raise RefusedError("invalid")
         leg, expires, owner, process, call_id = text.split(".", 4)

@@ -151,12 +151,12 @@ class StoredCalls:
             require other input.
         """
         given = {content.keys[key]: answer for key, answer in answers.items()}
-        came: Any = None
+        result: Any = None
         failure: Exception | None = None
         sending = _Sending(kept)
         self._sending.add(sending)
         try:
-            came = await proceed(content.snapshot, given, sending.mark_sent)
+            result = await proceed(content.snapshot, given, sending.mark_sent)
         except BaseException as error:
             if not isinstance(error, Exception) or isinstance(error, RelayClosedError):
                 with anyio.move_on_after(1, shield=True):
@@ -165,22 +165,22 @@ class StoredCalls:
             failure = error  # returned in the outcome
         kept = await self._stop_renewing(sending)
         number, ends_at, responses = kept.leg.number + 1, kept.leg.ends_at, kept.leg.sending
-        if isinstance(came, PausedCall):
-            content = _content_of(came, number)
+        if isinstance(result, PausedCall):
+            content = _content_of(result, number)
             following = LegRecord(number, ends_at, responses, content)
             stored = await self._store.replace(kept, following, self._expiry(following))
             return None if stored is None else _to_leg(stored)
-        outcome = _store_outcome(content.snapshot.call_spec, came, failure) if sending.was_sent else None
+        outcome = _store_outcome(content.snapshot.call_spec, result, failure) if sending.was_sent else None
         try:
             if outcome is None:  # the server cannot be reached, so the same responses may be sent again
                 await self._release(kept)
             else:
                 ended = LegRecord(number, ends_at, responses, outcome=outcome)
-                ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
+                ttl = self._leg_ttl if isinstance(result, Leg) else OUTCOME_TTL
                 await self._store.replace(kept, ended, self._store.clock() + ttl)
         except InboxError as error:  # The server has done what was asked: its result must not be lost.
             _logger.warning("the outcome of a call could not be stored: %s", error)
-        return came if isinstance(came, Leg) else CallOutcome(came, failure)
+        return result if isinstance(result, Leg) else CallOutcome(result, failure)
 
     async def renew_leases(self) -> None:
         """Renew the leases of the calls whose answers this process is sending, for ever."""

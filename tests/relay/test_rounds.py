@@ -32,7 +32,7 @@ from mcp_elicit_client.policies import hooks
 from mcp_elicit_client.relay import Relay, held_call, held_calls, leg_stores, relay, stored_calls, upstream
 from mcp_elicit_client.relay.legs import check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import MAX_STATE, StateContent, StateSealer
+from mcp_elicit_client.relay.state import MAX_STATE, StateContent, StateSigner
 from mcp_elicit_client.stored_answers import is_resuming
 from tests.servers import visitor
 from tests.support.gateways import MODES, said, streams_to
@@ -379,7 +379,7 @@ async def test_a_forged_state_is_refused(up: str) -> None:
         first = await client.call("form")
         state = str(first.request_state)
         prefix, tag, leg, rest = state.split(".", 3)
-        elsewhere = StateSealer(b"k" * 32, "visitor").seal(StateContent("id", 1), "ann", 9)
+        elsewhere = StateSigner(b"k" * 32, "visitor").sign(StateContent("id", 1), "ann", 9)
         for each in (
             "s",
             "",
@@ -920,9 +920,9 @@ async def test_progress_arrives_at_the_present_request_of_the_client(up: str) ->
 
 
 @given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay3.x.{data!r}"))
-def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
+def test_no_text_is_a_state_but_those_that_were_signed(text: str) -> None:
     with pytest.raises(RefusedError, match="did not make"):
-        StateSealer(b"k" * 32, "visitor").unseal(text, "ann")
+        StateSigner(b"k" * 32, "visitor").verify(text, "ann")
 
 
 @given(
@@ -930,26 +930,26 @@ def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
     leg=some.integers(1, 1_000),
     caller=some.text(max_size=50),
 )
-def test_a_sealed_state_is_read_with_its_key_and_caller_only(call_id: str, leg: int, caller: str) -> None:
-    sealer = StateSealer(b"k" * 32, "visitor")
+def test_a_signed_state_is_read_with_its_key_and_caller_only(call_id: str, leg: int, caller: str) -> None:
+    signer = StateSigner(b"k" * 32, "visitor")
     state = StateContent(call_id, leg, "process")
-    sealed = sealer.seal(state, caller, 60)
-    assert len(sealed) <= MAX_STATE
-    assert sealer.unseal(sealed, caller) == state
-    for other in (StateSealer(b"l" * 32, "visitor"), StateSealer(b"k" * 32, "other")):
+    signed = signer.sign(state, caller, 60)
+    assert len(signed) <= MAX_STATE
+    assert signer.verify(signed, caller) == state
+    for other in (StateSigner(b"l" * 32, "visitor"), StateSigner(b"k" * 32, "other")):
         with pytest.raises(RefusedError, match="did not make"):
-            other.unseal(sealed, caller)
+            other.verify(signed, caller)
     with pytest.raises(RefusedError, match="another caller"):
-        sealer.unseal(sealed, caller + "x")
+        signer.verify(signed, caller + "x")
 
 
 def test_a_state_expires() -> None:
     clock = Clock()
-    sealer = StateSealer(None, "visitor", clock)
-    sealed = sealer.seal(StateContent("id", 1), "ann", 60)
+    signer = StateSigner(None, "visitor", clock)
+    signed = signer.sign(StateContent("id", 1), "ann", 60)
     clock.ahead = 61
     with pytest.raises(RefusedError, match="has expired"):
-        sealer.unseal(sealed, "ann")
+        signer.verify(signed, "ann")
 
 
 def test_a_short_key_is_refused() -> None:

@@ -227,15 +227,15 @@ def lines_above(stream: TextIO) -> Iterator[StdoutProxy]:
     above = StdoutProxy(stream)
     originals = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     caught = {name: each for name, each in originals.items() if is_terminal(each)}
-    stands = {id(each): _Stream(each, above) for each in caught.values()}
+    replacements = {id(each): _Stream(each, above) for each in caught.values()}
     for name, each in caught.items():
-        setattr(sys, name, stands[id(each)])
+        setattr(sys, name, replacements[id(each)])
     changed: list[tuple[logging.StreamHandler[Any], Any]] = []
     for handler in _stream_handlers():
         original = handler.stream
-        if id(original) in stands:
+        if id(original) in replacements:
             changed.append((handler, original))
-            handler.setStream(stands[id(original)])
+            handler.setStream(replacements[id(original)])
     try:
         yield above
     finally:
@@ -243,7 +243,7 @@ def lines_above(stream: TextIO) -> Iterator[StdoutProxy]:
             if isinstance(handler.stream, _Stream):
                 handler.setStream(original)
         for name, each in caught.items():
-            if getattr(sys, name) is stands[id(each)]:
+            if getattr(sys, name) is replacements[id(each)]:
                 setattr(sys, name, each)
         above.hide()
 
