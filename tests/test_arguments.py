@@ -347,6 +347,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: CALLER.message_handler(any_(nothing)),
         "can be called as `message_handler(message)`",
     ),
+    "a sync message handler": (
+        lambda any_: CALLER.message_handler(any_(not_async)),
+        "`message_handler` must be an async function",
+    ),
     "a store to suspend in": (
         lambda any_: SuspendOptions(any_(MemoryStore())),
         "`inbox` must be Inbox, not MemoryStore",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio.lowlevel
 
-from mcp_elicit_client._arguments import check_function
+from mcp_elicit_client._arguments import check_async
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, normalize_handler, options_for
@@ -82,10 +82,10 @@ class _Connections:
             then: Your own message handler.  It is called with every message.
 
         Raises:
-            TypeError: If *then* is not a function that takes a message.
+            TypeError: If *then* is not an async function that takes a message.
         """
         if then is not None:
-            check_function("message_handler", then, "message")
+            check_async("message_handler", then, "message")
 
         async def handle(message: Any) -> None:
             self._elicitations.completions.on_message(message)
@@ -135,7 +135,7 @@ class _Connections:
 
         Raises:
             TypeError: If *server* is of another type, *message_handler* is not
-                a function, or the `Caller` sets one of *options* itself.
+                an async function, or the `Caller` sets one of *options* itself.
             ValueError: If *server* is a string that is not an http URL.
         """
         from mcp_elicit_client.sdk import connections

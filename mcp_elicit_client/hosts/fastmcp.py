@@ -70,11 +70,12 @@ def client(
             transport.
         user: The user of the client, 1 to 256 characters; None for that of
             *caller*.
-        message_handler: Your own message handler, a function.
+        message_handler: Your own message handler, an async function.
         options: Other arguments of ``Client``, by keyword.
 
     Raises:
-        TypeError: If *caller* is not a `Caller`.
+        TypeError: If *caller* is not a `Caller`, or *message_handler* is not
+            async.
         ValueError: If *user* is empty or too long.
     """
     from mcp_elicit_client.calls import Caller
