@@ -282,7 +282,7 @@ class ElicitationRegistry(NormalizedHandler):
 
         Raises:
             TypeError: If *server* is not a name, or *user* an async function.
-            ValueError: If the server name or *user* is too long or empty.
+            ValueError: If the server name is blank, or *user* empty or too long.
         """
         return elicitation_callback(self, server=server, user=user, request_options=self.request_options)
 

@@ -84,6 +84,8 @@ class Answer(BaseModel):
 
         Raises:
             TypeError: If *content* is not a mapping.
+            ValueError: If a value is not a string, number, Boolean, None or
+                sequence of strings, or an argument has an unknown value.
         """
         if not isinstance(content, (Mapping, NoneType)):
             raise TypeError(f"`content` must be a mapping or None, not {type(content).__name__}.")

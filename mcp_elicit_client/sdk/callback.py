@@ -167,8 +167,8 @@ def elicitation_callback(
     Raises:
         TypeError: If *handler* is not a handler, *server* not a name, or
             *user* an async function.
-        ValueError: If *user* or the server name is too long or empty, or
-            options of the registry would have no effect.
+        ValueError: If the server name is blank, *user* is empty or too long,
+            or options of the registry would have no effect.
     """
     known = Server.from_name(server)
     dispatcher = SdkDispatcher(handler, request_options, user)
