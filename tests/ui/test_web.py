@@ -594,6 +594,17 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
         assert (await web.inbox.get("ann", question.id)).state == "pending"
 
 
+async def test_the_error_of_a_pattern_is_shown_together_with_other_errors(web: Web) -> None:
+    fields = {"name": {"type": "string"}, "code": {"type": "string", "pattern": "^[A-Z]+$"}}
+    request = parse_request(form_params({"properties": fields, "required": ["name"]}), server="mail")
+    async with web.asked(request) as question:
+        page = await web.fill(question, "review", f0="", f1="abc")
+        assert "2 fields need attention" in page.text
+        assert [link["href"] for link in page.all("a") if link["href"].startswith("#")] == ["#f0", "#f1"]
+        page = await web.fill(question, "review", f0="Ann", f1="abc")
+        assert "1 field needs attention" in page.text
+
+
 @pytest.mark.parametrize(("action", "said"), [("decline", "You declined"), ("cancel", "You cancelled")])
 async def test_decline_and_cancel_need_no_values(web: Web, action: str, said: str) -> None:
     async with web.asked() as question:

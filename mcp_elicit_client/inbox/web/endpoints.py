@@ -295,9 +295,13 @@ class Endpoints:
             await self._inbox.save_draft(owner, entry.id, {"values": values, "saved_at": time.time()})
 
     async def _check(self, owner: str, entry: Entry, state: FormState | None) -> ValidationResult:
-        if state is None or state.errors:
-            return VALID if state is None else validation_result(state.errors)
-        return await self._inbox.validate(owner, entry.id, state.content)
+        """Return all errors at once, patterns included."""
+        if state is None:
+            return VALID
+        checked = await self._inbox.validate(owner, entry.id, state.content)
+        wrong = {error.field for error in state.errors}
+        others = [error for error in checked.errors if error.field not in wrong]
+        return validation_result([*state.errors, *others], checked.unchecked)
 
     async def owner(self, web: WebRequest) -> str:
         """Return the signed-in user."""
