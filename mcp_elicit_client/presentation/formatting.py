@@ -66,6 +66,19 @@ def date_order(tag: str | None) -> DateOrder | None:
     return orders.get(found)
 
 
+def format_time_left(seconds: int) -> str:
+    """
+    Return a number of seconds as a clock counts them down, with hours only from one hour on.
+
+    Examples:
+        >>> format_time_left(238), format_time_left(7_190)
+        ('3:58', '1:59:50')
+    """
+    minutes, seconds = divmod(max(seconds, 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
 def format_number(value: float | Decimal, tag: str | None) -> str:
     """
     Return *value* with all of its digits and the decimal separator of the locale *tag*.

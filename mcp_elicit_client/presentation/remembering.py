@@ -9,7 +9,7 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
-from mcp_elicit_client.presentation.formatting import format_number
+from mcp_elicit_client.presentation.formatting import format_number, format_time_left
 from mcp_elicit_client.typing import Request, UrlRequest
 
 if TYPE_CHECKING:
@@ -58,14 +58,13 @@ class RememberedText(NamedTuple):
 
 def describe_remembered(answer: RememberedAnswer, catalog: MessageCatalog) -> RememberedText:
     """Return *answer* in the language of *catalog*."""
-    minutes, seconds = divmod(max(int(answer.seconds_left), 0), 60)
     return RememberedText(
         answer.id,
         server_name(Server(name=answer.server)),
         sanitize_text(answer.message, limit=_MAX_TEXT, multiline=False),
         catalog.text(messages.DECISIONS[answer.action]),
         tuple((_shown(name, catalog), _shown(value, catalog)) for name, value in (answer.content or {}).items()),
-        catalog.text(messages.EXPIRES_IN_TIME, time=f"{minutes}:{seconds:02}"),
+        catalog.text(messages.EXPIRES_IN_TIME, time=format_time_left(int(answer.seconds_left))),
     )
 
 

@@ -549,6 +549,9 @@ async def test_the_time_left_is_counted_down() -> None:
     later = soon + timedelta(minutes=5)
     async with asking(form({"f": NAME}).model_copy(update={"deadline": later})) as person:
         await person.sees("Expires in 5:")
+    much_later = soon + timedelta(hours=26)
+    async with asking(form({"f": NAME}).model_copy(update={"deadline": much_later})) as person:
+        await person.sees("Expires in 26:00:")
 
 
 async def test_the_deadline_is_extended_by_a_key() -> None:

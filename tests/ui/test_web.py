@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -1361,6 +1362,25 @@ async def test_a_body_whose_length_has_thousands_of_digits_is_too_long(web: Web)
 async def test_a_trailing_slash_is_not_redirected(web: Web) -> None:
     async with web.asked() as question:
         assert (await web.client.get(f"/{question.id}/")).status_code == 404
+
+
+@IN_A_BROWSER
+async def test_long_messages_in_the_list_are_scrolled_with_the_keyboard(web: Web) -> None:
+    request = parse_request(form_params({"properties": {}}, "One more line\n" * 12), server="mail")
+    async with web.asked(request), browsing(web) as page:
+        await page.goto("/")
+        await page.wait_for_selector(".excerpt[tabindex='0']")
+
+
+@IN_A_BROWSER
+async def test_a_time_of_more_than_an_hour_is_counted_in_hours(web: Web) -> None:
+    deadline = datetime.now(timezone.utc) + timedelta(hours=26)
+    request = parse_request(form_params({"properties": {}}), server="mail").model_copy(update={"deadline": deadline})
+    async with web.asked(request) as question, browsing(web) as page:
+        await page.goto("/")
+        await page.wait_for_selector("[data-left]:has-text('Expires in 25:59:')")
+        await page.goto(f"/{question.id}")
+        await page.wait_for_selector("[data-countdown]:has-text('Expires in 25:59:')")
 
 
 @IN_A_BROWSER

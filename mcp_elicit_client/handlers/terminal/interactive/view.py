@@ -27,6 +27,7 @@ from mcp_elicit_client.handlers.terminal.interactive.viewport import Viewport
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
+from mcp_elicit_client.presentation.formatting import format_time_left
 from mcp_elicit_client.presentation.remembering import remember_line
 from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.presentation.warnings import RequestWarning, must_confirm, request_warnings
@@ -469,9 +470,8 @@ class View(ABC):
         if deadline is None:
             return []
         left = max(int((deadline - datetime.now(timezone.utc)).total_seconds()), 0)
-        shown = f"{left // 60}:{left % 60:02}"
         style = "class:warning" if left < _LAST_MINUTE else "class:hint"
-        expiry: Line = [(style, self.catalog.text(messages.EXPIRES_IN_TIME, time=shown))]
+        expiry: Line = [(style, self.catalog.text(messages.EXPIRES_IN_TIME, time=format_time_left(left)))]
         if left < _LAST_MINUTE and self.request.max_deadline is not None:
             expiry += [("", "  "), ("class:key", "F5"), ("", " "), ("", self.catalog.text(messages.MORE_TIME))]
         return expiry

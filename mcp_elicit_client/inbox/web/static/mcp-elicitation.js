@@ -28,7 +28,12 @@ function urlOfModule() {
 const isSignedOut = (reply) => [401, 403].includes(reply.status) || reply.redirected || reply.type === "opaqueredirect";
 // The inbox, or a proxy before it, may answer again soon.
 const isFailing = (reply) => reply.status >= 500 || [408, 429].includes(reply.status);
-const minutes = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+const twoDigits = (number) => String(Math.floor(number)).padStart(2, "0");
+// Return seconds as a clock counts them down: 3:58, and 1:59:50 from one hour on.
+const timeLeft = (left) => {
+  const [hours, minutes, seconds] = [Math.floor(left / 3600), Math.floor(left / 60) % 60, twoDigits(left % 60)];
+  return hours ? `${hours}:${twoDigits(minutes)}:${seconds}` : `${minutes}:${seconds}`;
+};
 const element = (name, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
@@ -66,7 +71,7 @@ class Card {
     this.countDown();
     this.noticeChanges();
     // What scrolls can be scrolled with the keyboard.
-    for (const each of root.querySelectorAll(".message")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
+    for (const each of root.querySelectorAll(".message, .excerpt, .notice blockquote")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
     const summary = root.querySelector("#summary");
     const link = host.focused && [...root.querySelectorAll(".entries a")].find((each) => each.getAttribute("href") === host.focused);
     if (summary) summary.focus();
@@ -121,7 +126,7 @@ class Card {
       }
       for (const each of lefts) {
         const left = Math.max(0, Math.round(-this.since(each.dataset.left) / 1000));
-        each.textContent = this.data.expiresText.replace("{time}", minutes(left));
+        each.textContent = this.data.expiresText.replace("{time}", timeLeft(left));
         if (!left && !this.isLeaving) { this.isLeaving = true; this.after(1500, () => this.host.reload()); }
       }
       this.after(1000, tick);
@@ -149,12 +154,12 @@ class Card {
         isWarned = false;
         more.hidden = !times.can_extend;
         if (more.hidden) { shown.tabIndex = -1; shown.focus(); }
-        this.say(this.data.extendedText.replace("{time}", minutes(Math.round(-this.since(end) / 1000))));
+        this.say(this.data.extendedText.replace("{time}", timeLeft(Math.round(-this.since(end) / 1000))));
       });
     }
     const tick = () => {
       const left = Math.max(0, Math.round(-this.since(end) / 1000));
-      const text = this.data.expiresText.replace("{time}", minutes(left));
+      const text = this.data.expiresText.replace("{time}", timeLeft(left));
       if (shown) {
         shown.textContent = text;
         shown.classList.toggle("is-soon", left <= WARN_BEFORE);
@@ -495,8 +500,7 @@ function offsetAt(text) {
   const then = new Date(text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`);
   const east = -then.getTimezoneOffset();
   if (Number.isNaN(east)) return "";
-  const two = (number) => String(Math.floor(number)).padStart(2, "0");
-  return east ? `${east < 0 ? "-" : "+"}${two(Math.abs(east) / 60)}:${two(Math.abs(east) % 60)}` : "Z";
+  return east ? `${east < 0 ? "-" : "+"}${twoDigits(Math.abs(east) / 60)}:${twoDigits(Math.abs(east) % 60)}` : "Z";
 }
 
 // ---------------------------------------------------------------------------------------------------------------
