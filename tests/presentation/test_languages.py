@@ -141,6 +141,13 @@ def test_catalogs_that_show_the_same_are_equal() -> None:
     assert MessageCatalog() != MessageCatalog(overrides={"Send": "Submit"})
 
 
+@needs_babel
+@pytest.mark.parametrize("language", available_languages())
+def test_the_example_of_a_number_has_the_separator_of_its_language(language: str) -> None:
+    sentence = MessageCatalog.for_language(language).error(field_error("n", "type", type="number"))
+    assert formatting.format_number(7.5, language) in sentence
+
+
 def test_english_is_available_without_a_translation() -> None:
     assert available_languages()[0] == "en"
 
