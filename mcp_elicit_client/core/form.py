@@ -310,11 +310,11 @@ class Form(_WithCached, defer_build=False):
         texts = map(text_constraints, self.fields)
         return [text for text in texts if text is not None and (text.pattern is not None or text.pattern_skipped)]
 
-    @property
+    @cached_property
     def _has_patterns(self) -> bool:
         return any(not text.pattern_skipped for text in self._texts_with_pattern)
 
-    @property
+    @cached_property
     def _mentions_patterns(self) -> bool:
         return bool(self._texts_with_pattern)
 
