@@ -297,7 +297,7 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["check", "x:y", "--scenario-timeout", "1e12"], "invalid number of seconds '1e12'"),
         (["call", "x", "--max-fields", "many", "--", "y"], "invalid number 'many': pass a whole number, at least 0"),
         (["answer"], "the following arguments are required: ID\n"),
-        (["audit", "stats", "/usr"], "Cannot read /usr: Is a directory"),
+        (["audit", "stats", "/usr"], "/usr is not a regular file"),
         (["audit", "tail", "."], "Cannot read .: Is a directory"),
         (["audit", "verify", "/"], "Cannot read /: Is a directory"),
         (
