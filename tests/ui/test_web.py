@@ -1259,6 +1259,31 @@ async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_p
 
 
 @IN_A_BROWSER
+async def test_the_first_of_several_options_is_no_error_before_the_user_leaves_the_field(web: Web) -> None:
+    days = {"type": "array", "items": {"enum": ["Mon", "Tue", "Wed"]}, "minItems": 2}
+    topics = {"type": "array", "items": {"enum": [f"T{at}" for at in range(30)]}, "minItems": 2}
+    request = parse_request(form_params({"properties": {"days": days, "topics": topics}}), server="mail")
+    async with web.asked(request) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.focus("#f0-0")
+        async with page.expect_response(f"**/{question.id}"):
+            await page.keyboard.press("Space")
+        await page.wait_for_selector("[data-saved]:has-text('Draft saved')")
+        assert await page.inner_text("#f0-errors") == ""
+        await page.focus("#f1-search")
+        await page.wait_for_selector("#f0-errors p:has-text('Select at least 2 options.')")
+
+        await page.keyboard.type("T7")
+        async with page.expect_response(f"**/{question.id}"):
+            await page.keyboard.press("Enter")
+        assert await page.inner_text("#f1-errors") == ""
+        async with page.expect_response(f"**/{question.id}"):
+            await page.check("#f0-1")
+        await page.wait_for_selector("#f0-errors:not(:has(p))", state="attached")
+        await page.wait_for_selector("#f1-errors p:has-text('Select at least 2 options.')")
+
+
+@IN_A_BROWSER
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_answers_that_are_too_long_stay_on_the_page_until_they_are_shorter(web: Web, action: str) -> None:
     params = form_params({"properties": {"a": {"type": "string", "maxLength": 1_000_000}}})

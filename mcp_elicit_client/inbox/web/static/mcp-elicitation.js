@@ -195,6 +195,7 @@ class Card {
       clearTimeout(timer);
       this.check();
     });
+    this.listenTo(form, "focusout", () => { this.after(0, () => { if (!this.isPressed && !this.isUnsaved) this.showFound(); }); });
     // Nothing moves while the user presses a button.
     let release = 0;
     this.listenTo(window, "pointerdown", () => { clearTimeout(release); this.isPressed = true; }, { capture: true });
@@ -299,6 +300,7 @@ class Card {
     const heard = [];
     for (const control of this.touched) {
       const errors = this.errorsOf(control);
+      if (errors.length && this.isBeingFilled(control)) continue;
       this.showErrors(control, errors);
       const text = errors.join(" ");
       if (text && text !== this.heard[control]) {
@@ -308,6 +310,12 @@ class Card {
       this.heard[control] = text;
     }
     this.say(heard.join(" "));
+  }
+
+  // A field has no new error before the user leaves it, such as one for the second of two options.
+  isBeingFilled(control) {
+    const field = this.root.querySelector(`[data-control="${control}"]`);
+    return field.matches(":focus-within") && !field.querySelector(".errors p");
   }
 
   showErrors(control, errors) {
