@@ -33,7 +33,7 @@ from mcp_elicit_client.presentation.date_parsing import names_time_zone
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.formatting import format_number, format_temporal
 from mcp_elicit_client.presentation.input_parsing import is_long_text
-from mcp_elicit_client.presentation.option_names import has_comma
+from mcp_elicit_client.presentation.option_names import quote_commas
 from mcp_elicit_client.typing import Request, Source, UrlRequest
 
 _CLOCK_TOLERANCE = timedelta(seconds=1)
@@ -342,7 +342,7 @@ def format_value(
         case MultiChoiceField():
             labels = [_label(field, each, catalog, limit) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
-            return ", ".join(map(_quote_commas, labels)) or f"({catalog.text(nothing)})"
+            return ", ".join(map(quote_commas, labels)) or f"({catalog.text(nothing)})"
         case NumberField():
             return format_number(value, catalog.locale)
         case TextField():
@@ -404,7 +404,3 @@ def _sanitize(
     if limit is None or len(text) <= limit:
         return shown
     return f"{shown} ({catalog.text(messages.MORE_CHARACTERS, count=len(text) - limit)})"
-
-
-def _quote_commas(text: str) -> str:
-    return f'"{text}"' if has_comma(text) else text

@@ -43,7 +43,7 @@ from mcp_elicit_client.presentation.locale_conventions import (
     narrow,
 )
 from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
-from mcp_elicit_client.presentation.option_names import OptionNames, has_comma, split_at_commas
+from mcp_elicit_client.presentation.option_names import OptionNames, has_comma, quote_commas, split_list
 
 __all__ = ["CANONICAL_LOCALE", "InputContext", "parse_text", "to_text"]
 
@@ -115,7 +115,7 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
       `accepts_option_numbers`.  Text that fits several options is an error.
     - Lists are separated by line breaks, or by commas if there are none: also
       by those of East Asian and Arabic keyboards.
-      Options with commas in their labels may be in double quotes.
+      Values and labels with commas may be in double quotes.
     - A date and time may have a space instead of ``T`` and no seconds, and
       12 hours with ``am`` or ``pm``.  Its time zone is an offset, ``UTC`` or a
       name such as ``Europe/Berlin``; without one it is the user's.
@@ -146,9 +146,10 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
         case MultiChoiceField():
             options = choices_by_key(field)
             texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
-            if any(has_comma(each) for each in (*texts, *map(field.label_of, field.choices))):
-                return f"{texts[0]}\n" if len(texts) == 1 else "\n".join(texts)
-            return ", ".join(texts)
+            line = ", ".join(texts if field.choices else map(quote_commas, texts))
+            if _is_one_line(field, line, texts):
+                return line
+            return f"{texts[0]}\n" if len(texts) == 1 else "\n".join(texts)
         case BooleanField():
             return "yes" if value else "no"
         case ChoiceField():
@@ -266,8 +267,15 @@ def _parse_boolean(field: BooleanField, text: str) -> bool:
 def _parse_list(field: MultiChoiceField, text: str) -> list[Any]:
     if field.choices:
         return [choice.value for choice in OptionNames(field).select_several(text)]
-    parts = text.split("\n") if "\n" in text else split_at_commas(text)
+    parts = text.split("\n") if "\n" in text else split_list(text)
     return [part.strip() for part in parts if part.strip()]
+
+
+def _is_one_line(field: MultiChoiceField, line: str, texts: Sequence[str]) -> bool:
+    """Return True if *line* means *texts*, whatever else the options of *field* are."""
+    if field.choices:
+        return not any(has_comma(each) for each in (*texts, *map(field.label_of, field.choices)))
+    return _parse_list(field, line) == list(texts)
 
 
 def _invalid(errors: Sequence[FieldError]) -> AnswerError:

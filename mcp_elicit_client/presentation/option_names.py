@@ -83,8 +83,7 @@ class OptionNames:
         """
         if "\n" in text:
             return self._select_each(text.split("\n"))
-        quoted = [match[1] or match[2] for match in re.finditer(_QUOTED_OR_PLAIN, text)]
-        plain = split_at_commas(text)
+        quoted, plain = split_list(text), split_at_commas(text)
         found: list[list[Choice]] = []
         for parts in (plain, [text], quoted):
             with suppress(AnswerError):
@@ -108,6 +107,17 @@ class OptionNames:
 def split_at_commas(text: str) -> list[str]:
     """Return the parts of *text* between its commas, also those of East Asian and Arabic keyboards."""
     return re.split(_COMMA, text)
+
+
+def split_list(text: str) -> list[str]:
+    """Return the parts of *text* between its commas.  A part in double quotes may contain commas."""
+    matches = re.finditer(_QUOTED_OR_PLAIN, text)
+    return [match[2] if match[1] is None else match[1] for match in matches]
+
+
+def quote_commas(text: str) -> str:
+    """Return *text* in double quotes if it contains a comma, for `split_list`."""
+    return f'"{text}"' if has_comma(text) else text
 
 
 def has_comma(text: str) -> bool:

@@ -77,6 +77,32 @@ def test_the_text_of_a_value_means_that_value(row: dict[str, Any]) -> None:
         assert parse_text(field, to_text(field, value)) == expected
 
 
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (["a", "b"], "a, b"),
+        (["a, b", "c"], '"a, b", c'),
+        (["a, b"], '"a, b"'),
+        (['5" pipe', "c"], '5" pipe, c'),
+        (['say "a, b"', "c"], 'say "a, b"\nc'),
+        (['"quoted"'], '"quoted"\n'),
+    ],
+)
+def test_values_with_commas_are_in_quotes_in_a_list(values: list[str], text: str) -> None:
+    field = one_field({"type": "array", "items": {"type": "string"}})
+
+    assert to_text(field, values) == text
+    assert parse_text(field, text) == values
+
+
+@pytest.mark.parametrize("typed", ['""', '"", a', 'a, ""'])
+def test_empty_quotes_are_no_value_of_a_list(typed: str) -> None:
+    expected = ["a"] if "a" in typed else []
+
+    assert parse_text(one_field({"type": "array", "items": {"enum": ["a", "b, c"]}}), typed) == expected
+    assert parse_text(one_field({"type": "array", "items": {"type": "string"}}), typed) == expected
+
+
 @pytest.mark.parametrize("options", [["a", "b"], ["a, b", "c"]])
 def test_the_text_of_an_empty_selection_is_empty(options: list[str]) -> None:
     field = one_field({"type": "array", "items": {"enum": options}, "default": []})
