@@ -56,7 +56,7 @@ def run_show(options: argparse.Namespace) -> int:
     async def note_and_ask(request: Request, /) -> Answer | ElicitResult:
         shown.append(request)
         warnings = request_warnings(request, catalog)
-        for warning in warnings:
+        for warning in warnings if options.headless else ():  # user interfaces show them
             print(wrap(warning_line(warning, catalog), hanging=2), file=sys.stderr)
         warned = {warning.code for warning in warnings if not warning.is_note}
         for diagnostic in (each for each in request.diagnostics if each.code not in warned):

@@ -259,6 +259,12 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
     }
 
 
+def test_a_warning_about_one_of_several_fields_is_shown_once(tmp_path: Path) -> None:
+    fields = {"name": {"type": "string"}, "password": {"type": "string"}}
+    with shows({"message": "Hello", "requestedSchema": {"properties": fields}}, tmp_path) as pane:
+        assert pane.sees("Ctrl+S Review").count("This field asks for a password.") == 1
+
+
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 WAVE = "\U0001f44b\U0001f3fd"
 GERMANY = "\U0001f1e9\U0001f1ea"
