@@ -604,6 +604,9 @@ async def test_the_error_of_a_pattern_is_shown_together_with_other_errors(web: W
         assert [link["href"] for link in page.all("a") if link["href"].startswith("#")] == ["#f0", "#f1"]
         page = await web.fill(question, "review", f0="Ann", f1="abc")
         assert "1 field needs attention" in page.text
+        page = await web.fill(question, "review", f0="A" * 20_000, f1="ABC")
+        assert "Your answers exceed 16384 characters in total." in page.text
+        assert "This field is required." not in page.text
 
 
 @pytest.mark.parametrize(("action", "said"), [("decline", "You declined"), ("cancel", "You cancelled")])

@@ -299,8 +299,9 @@ class Endpoints:
         if state is None:
             return VALID
         checked = await self._inbox.validate(owner, entry.id, state.content)
-        wrong = {error.field for error in state.errors}
-        others = [error for error in checked.errors if error.field not in wrong]
+        if not state.errors:
+            return checked
+        others = [error for error in checked.errors if error.field in state.content]
         return validation_result([*state.errors, *others], checked.unchecked)
 
     async def owner(self, web: WebRequest) -> str:
