@@ -9,7 +9,7 @@ server would refuse to send.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -100,6 +100,7 @@ class _SentRequest:
     request_id: Any = None
     reply: Reply = field(default_factory=Reply)
     sent: bool = False
+    waiting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property
     def is_pending(self) -> bool:
@@ -203,13 +204,27 @@ class FakeServer:
                 await self._request_sent.wait()
 
     async def withdraw(self) -> None:
-        """Withdraw the pending requests (only for the delivery ``server-initiated``)."""
+        """
+        Withdraw the pending requests; their `ask` ends (only for the delivery ``server-initiated``).
+
+        A client that follows the protocol sends no reply.  `received` contains
+        a late one.
+
+        Raises:
+            RuntimeError: If no client is connected, or requests are returned
+                in results, where they cannot be withdrawn.
+        """
         self._check_connected()
+        if self.delivery != "server-initiated":
+            raise RuntimeError(
+                "Only server-initiated requests can be withdrawn. Cancel the call of the client instead."
+            )
         for request in self._requests.values():
             if request.request_id is not None and request.reply == Reply():
                 params = {"requestId": request.request_id, "reason": "not needed any more"}
                 message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
                 await self._tap.send_to_client(message)
+                request.waiting.cancel()
 
     async def disconnect(self) -> None:
         """Close the connection."""
@@ -260,27 +275,30 @@ class FakeServer:
     # --- the server of the SDK
 
     def _build(self) -> Any:
-        return _build_for_mcp_2(self.name) if supports_multi_round_trip() else _build_for_mcp_1(self.name)
+        build = _build_for_mcp_2 if supports_multi_round_trip() else _build_for_mcp_1
+        return build(self.name, self._send_all)
 
+    async def _send_all(self, session: Any, rounds: Sequence[Sequence[str]], request_id: Any) -> list[Any]:
+        for keys in rounds:
+            async with anyio.create_task_group() as group:
+                for key in keys:
+                    group.start_soon(self._send, session, key, request_id)
+        return _text("asked")
 
-async def _send_all(session: Any, rounds: Sequence[Sequence[str]], request_id: Any) -> list[Any]:
-    async def send(key: str) -> None:
-        with suppress(Exception):  # the reply is read from the messages
+    async def _send(self, session: Any, key: str, request_id: Any) -> None:
+        with suppress(Exception), self._requests[key].waiting:  # the reply is read from the messages
             await session.elicit_form(key, _PLACEHOLDER, request_id)
 
-    for keys in rounds:
-        async with anyio.create_task_group() as group:
-            for key in keys:
-                group.start_soon(send, key)
-    return _text("asked")
+
+_SendAll: TypeAlias = Callable[[Any, Sequence[Sequence[str]], Any], Awaitable[list[Any]]]
 
 
-def _build_for_mcp_1(name: str) -> Any:
+def _build_for_mcp_1(name: str, send_all: _SendAll) -> Any:
     server: Any = Server(name)
 
     async def call_tool(_name: str, arguments: dict[str, Any]) -> list[Any]:
         context = server.request_context
-        return await _send_all(context.session, arguments["rounds"], context.request_id)
+        return await send_all(context.session, arguments["rounds"], context.request_id)
 
     async def list_tools() -> list[Any]:
         return [_ask_tool()]
@@ -290,14 +308,14 @@ def _build_for_mcp_1(name: str) -> Any:
     return server
 
 
-def _build_for_mcp_2(name: str) -> Any:
+def _build_for_mcp_2(name: str, send_all: _SendAll) -> Any:
     types: Any = mcp.types
     server_class: Any = Server
 
     async def call_tool(context: Any, params: Any) -> Any:
         rounds = params.arguments["rounds"]
         if context.protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
-            return types.CallToolResult(content=await _send_all(context.session, rounds, context.request_id))
+            return types.CallToolResult(content=await send_all(context.session, rounds, context.request_id))
         at = int(params.request_state or 0)
         if at == len(rounds):
             return types.CallToolResult(content=_text("asked"))

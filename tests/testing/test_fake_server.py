@@ -20,6 +20,7 @@ from mcp_elicit_client.testing import (
     Delivery,
     FakeServer,
     HostileServer,
+    Reply,
     ScriptedUser,
 )
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
@@ -277,6 +278,33 @@ async def test_a_payload_gets_an_answer(name: str) -> None:
             reply = await server.send_payload(name)
 
     assert reply.action in ("decline", "cancel") or reply.refused
+
+
+@pytest.mark.anyio
+async def test_a_withdrawn_request_ends_without_a_reply() -> None:
+    replies: list[Reply] = []
+    user = ScriptedUser().waits()
+
+    async with FakeServer().connected(callback_of(user)) as server:
+
+        async def ask() -> None:
+            replies.append(await server.ask(FORM))
+
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as group:
+                group.start_soon(ask)
+                await server.wait_until_pending()
+                await server.withdraw()
+
+    assert replies == [Reply()]
+
+
+@pytest.mark.anyio
+@pytest.mark.skipif("multi-round-trip" not in DELIVERIES, reason="needs mcp 2")
+async def test_a_request_in_a_result_cannot_be_withdrawn() -> None:
+    async with FakeServer("multi-round-trip").connected(callback_of(ScriptedUser())) as server:
+        with pytest.raises(RuntimeError, match="Only server-initiated requests"):
+            await server.withdraw()
 
 
 @pytest.mark.anyio
