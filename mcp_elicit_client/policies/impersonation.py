@@ -15,8 +15,6 @@ from mcp_elicit_client.core.url.domains import LOOKALIKES
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, Policy, Request
 
-NAME = "impersonation"
-
 RESERVED = (
     *("operating system", "administrator", "sysadmin", "helpdesk"),
     *("claude", "anthropic", "chatgpt", "openai", "github copilot", "microsoft copilot"),

@@ -57,6 +57,16 @@ def test_every_code_is_documented_and_no_other(heading: str, codes: Any) -> None
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(codes))
 
 
+def test_every_name_of_a_policy_is_documented_and_no_other() -> None:
+    part = REFERENCE.split("## Values of `Answer.policy`", 1)[1]
+    modules = [ROOT / "mcp_elicit_client" / "dispatch.py", ROOT / "mcp_elicit_client" / "audit" / "log.py"]
+    modules += (ROOT / "mcp_elicit_client" / "policies").glob("*.py")
+    code = "\n".join(module.read_text(encoding="utf-8") for module in modules)
+    names = set(re.findall(r'^(?:NAME|ADMISSION|COOLDOWN|TIMEOUT) = "(\w+)"', code, re.MULTILINE))
+
+    assert set(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == names
+
+
 def test_every_format_is_documented_and_no_other() -> None:
     line = next(each for each in REFERENCE.splitlines() if each.startswith("Formats `"))
 
