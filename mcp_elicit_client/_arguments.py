@@ -18,6 +18,8 @@ def check_handler(handler: object) -> None:
     """
     Check that *handler* is an async function, or an object with an async ``__call__``, and takes a request.
 
+    Its ``notify``, if it has one, must be async as well.
+
     Raises:
         TypeError: If it is not.
     """
@@ -36,6 +38,9 @@ def check_handler(handler: object) -> None:
         )
     if not _takes(handler, 1):
         raise TypeError(f"{name} does not take one argument. Define the handler as `async def handle(request)`.")
+    notify = getattr(handler, "notify", None)
+    if callable(notify):
+        check_async("notify", notify, "notice")
 
 
 def check_policy(policy: object) -> None:

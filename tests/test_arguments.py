@@ -93,6 +93,11 @@ class Screen:
         return not_async(request)
 
 
+class WithNotify(HeadlessHandler):
+    def notify(self, notice: object) -> None:
+        raise AssertionError(notice)
+
+
 class Bound:
     async def ask(self, request: Request) -> Answer:
         return await ask(request)
@@ -165,6 +170,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a policy": (lambda any_: any_.on_elicitation(recommended()), "If it is a policy, pass it as `policy`"),
     "a policy factory": (lambda any_: any_.on_elicitation(recommended), "Pass `policy=recommended()`"),
     "a wrapped sync handler": (lambda any_: recommended()(any_(not_async)), "is not async"),
+    "a handler whose notify is not async": (
+        lambda any_: any_.on_elicitation(WithNotify()),
+        "`notify` must be an async function",
+    ),
     "a handler without parameters": (
         lambda any_: any_.on_elicitation(nothing),
         "`nothing` does not take one argument. Define the handler as `async def handle(request)`",
