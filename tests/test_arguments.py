@@ -25,6 +25,7 @@ from mcp_elicit_client import (
     parse_request,
 )
 from mcp_elicit_client.audit import AuditLog
+from mcp_elicit_client.audit import verify as verify_log
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
@@ -432,6 +433,14 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a secret as bytes": (lambda any_: webhook(any_(b"x" * 32)), "`secret` must be str, not bytes"),
     "secrets as bytes": (lambda any_: webhook(any_([b"x" * 32])), "`secret` must be str, not bytes"),
     "no secret": (lambda any_: webhook(any_(None)), "`secret` must be str or Sequence, not None"),
+    "a checkpoint as text": (
+        lambda any_: verify_log("audit.jsonl", checkpoint=any_("1:" + 64 * "0")),
+        "`checkpoint` must be tuple or None, not str. Read a text with `Checkpoint.parse`.",
+    ),
+    "the key of a log as text": (
+        lambda any_: verify_log("audit.jsonl", any_(32 * "k")),
+        "`key` must be bytes or bytearray or None, not str",
+    ),
     "a secret to verify as bytes": (
         lambda any_: webhook_authenticator(any_(b"x" * 32)),
         "`secret` must be str, not bytes",

@@ -154,7 +154,9 @@ class AuditLog:
         Raises:
             AuditError: If the key cannot be used.
             OSError: If it can be neither read nor made.
+            TypeError: If *what* is neither a string nor a form.
         """
+        check_type("what", what, str, Form)
         return self._encoder.text_id(what) if isinstance(what, str) else self._encoder.schema_id(what)
 
     def close(self) -> None:

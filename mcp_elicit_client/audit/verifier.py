@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import BinaryIO, Literal, TypeAlias
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Keys, LogLine, read_line
 from mcp_elicit_client.audit.files import files_of, head_path, key_path, lock, open_to_verify, read_key
@@ -63,8 +65,11 @@ def verify(
     Raises:
         AuditError: If the key cannot be used, or a file is not a regular one.
         OSError: If the log or the key cannot be read.
+        TypeError: If an argument is of the wrong type.
         ValueError: If the key is too short.
     """
+    check_type("key", key, bytes, bytearray, NoneType)
+    check_type("checkpoint", checkpoint, tuple, NoneType, hint="Read a text with `Checkpoint.parse`.")
     log = Path(path)
     keys = Keys(_key_of(log) if key is None else key)
     with ExitStack() as stack:

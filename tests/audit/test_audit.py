@@ -478,6 +478,13 @@ def test_forms_with_different_texts_have_different_fingerprints(path: Path, part
     assert log.fingerprint(form) != log.fingerprint(FORM.form)
 
 
+def test_only_texts_and_forms_have_a_fingerprint(path: Path) -> None:
+    request: Any = FORM
+
+    with pytest.raises(TypeError, match="`what` must be str or Form, not FormRequest"):
+        write(path, 0).fingerprint(request)
+
+
 # What passes through
 
 
