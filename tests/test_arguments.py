@@ -19,6 +19,7 @@ from mcp_elicit_client import (
     Limits,
     RequestOptions,
     Server,
+    TextField,
     UrlRules,
     inspect_url,
     normalize_enum,
@@ -27,13 +28,21 @@ from mcp_elicit_client import (
 from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.audit import verify as verify_log
 from mcp_elicit_client.calls import Caller, SuspendOptions
+from mcp_elicit_client.core.schema.writer import to_schema
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.chat import ChatHandler, ChatLimits
 from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.langgraph import resume_value
 from mcp_elicit_client.handlers.notebook import NotebookHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.handlers.webhook import DeferredAnswers, WebhookHandler, generate_secret, webhook_authenticator
+from mcp_elicit_client.handlers.webhook import (
+    DeferredAnswers,
+    WebhookHandler,
+    generate_secret,
+    sign,
+    webhook_authenticator,
+)
 from mcp_elicit_client.hosts import fastmcp
 from mcp_elicit_client.hosts.google_adk import with_timeout
 from mcp_elicit_client.hosts.langchain import wrap_session
@@ -55,6 +64,9 @@ from mcp_elicit_client.policies import (
     rate_limit,
     recommended,
 )
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.input_parsing import parse_text
+from mcp_elicit_client.presentation.opener import open_url
 from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.testing import CallbackUnderTest, FakeServer, ScriptedUser, run_scenario
@@ -433,6 +445,28 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a secret as bytes": (lambda any_: webhook(any_(b"x" * 32)), "`secret` must be str, not bytes"),
     "secrets as bytes": (lambda any_: webhook(any_([b"x" * 32])), "`secret` must be str, not bytes"),
     "no secret": (lambda any_: webhook(any_(None)), "`secret` must be str or Sequence, not None"),
+    "an unknown purpose of a signature": (
+        lambda any_: sign(b"{}", "id", generate_secret(), purpose=any_("reply")),
+        '`purpose` must be "question" or "answer", not',
+    ),
+    "a body to sign as text": (lambda any_: sign(any_("{}"), "id", generate_secret()), "`body` must be bytes"),
+    "a part of the value of an interrupt": (
+        lambda _: resume_value({"message": "Go on?"}, "decline"),
+        "`question` is not the value of an interrupt",
+    ),
+    "a request to write as a schema": (
+        lambda any_: to_schema(any_(parse_request({"message": "m"}))),
+        "`form` must be Form, not FormRequest. Pass `request.form`.",
+    ),
+    "a URL to open as text": (
+        lambda any_: asyncio.run(open_url(any_("https://a.example/"))),
+        "`target` must be TargetUrl, not str. Pass `request.target`",
+    ),
+    "no text to parse": (
+        lambda any_: parse_text(TextField(name="a", title="A"), any_(None)),
+        "`text` must be str, not NoneType",
+    ),
+    "no language": (lambda any_: MessageCatalog.for_language(any_(None)), "`language` must be str, not NoneType"),
     "a checkpoint as text": (
         lambda any_: verify_log("audit.jsonl", checkpoint=any_("1:" + 64 * "0")),
         "`checkpoint` must be tuple or None, not str. Read a text with `Checkpoint.parse`.",

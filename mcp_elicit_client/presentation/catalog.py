@@ -18,6 +18,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, cast
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core import messages as core_messages
 from mcp_elicit_client.core.messages import Message, english, format_message
 from mcp_elicit_client.core.url.domains import UrlWarning
@@ -92,7 +93,11 @@ class MessageCatalog:
                 ``de_DE.UTF-8``.
             overrides: As in the constructor.
             locale: As in the constructor; None for the one in *language*.
+
+        Raises:
+            TypeError: If *language* is not a string.
         """
+        check_type("language", language, str)
         catalog = cls(overrides=overrides, locale=locale or languages.to_tag(language))
         for name in languages.candidates(language):
             translations = None if name == "en" else _load(LOCALES / name / "LC_MESSAGES" / f"{DOMAIN}.po")

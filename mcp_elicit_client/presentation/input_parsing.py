@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import assert_never
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.form import (
     BooleanField,
     ChoiceField,
@@ -132,7 +133,9 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     Raises:
         AnswerError: If the text is not valid.  Its ``errors`` say what to
             enter.
+        TypeError: If *text* is not a string.
     """
+    check_type("text", text, str)
     value = parse_without_checks(field, text, context)
     errors = validate_value(field, value, context.limits, context.user_and_server)
     if errors:

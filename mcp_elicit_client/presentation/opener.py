@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 import anyio
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.url.inspect import TargetUrl
 
 __all__ = ["open_url"]
@@ -63,7 +64,11 @@ async def open_url(target: TargetUrl) -> bool:
     Returns:
         True if a program accepted the URL.  This does not prove that a page
         was opened.
+
+    Raises:
+        TypeError: If *target* is not a `TargetUrl`.
     """
+    check_type("target", target, TargetUrl, hint="Pass `request.target`, or the result of `inspect_url`.")
     return await _open(target.url)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from typing_extensions import assert_never
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.form import (
     BooleanField,
     ChoiceField,
@@ -74,7 +75,9 @@ def to_schema(form: Form, *, protocol_version: ProtocolVersion = _NEWEST) -> dic
         SchemaNotExpressibleError: If *protocol_version* cannot express a
             field: a list of texts, options of different types, or a pattern
             that is not Unicode; before 2025-11-25, also several options.
+        TypeError: If *form* is not a form.
     """
+    check_type("form", form, Form, hint="Pass `request.form`.")
     failed = tuple(field.name for field in form.fields if not _is_expressible(field, protocol_version))
     if failed:
         raise SchemaNotExpressibleError(failed, protocol_version)

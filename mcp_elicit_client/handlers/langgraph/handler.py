@@ -271,6 +271,8 @@ def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
         ValueError: If *action* is not one of the three actions.
     """
     check_type("question", question, Mapping, hint="Pass the value of the interrupt, such as `interrupt.value`.")
+    if "question" not in question:
+        raise TypeError("`question` is not the value of an interrupt of `InterruptHandler`. Pass the whole value.")
     if action not in get_args(Action):
         raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
     value: dict[str, Any] = {"question": question["question"], "action": action}

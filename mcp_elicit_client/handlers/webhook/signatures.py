@@ -99,7 +99,8 @@ def sign(
         ``webhook-signature``.
 
     Raises:
-        ValueError: If the ID or a secret is invalid.
+        TypeError: If *body* is not bytes.
+        ValueError: If the ID, *purpose* or a secret is invalid.
     """
     if not _ID.fullmatch(message_id):
         raise ValueError("A message ID has 1 to 256 letters, digits, underscores and hyphens.")
@@ -107,7 +108,7 @@ def sign(
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(_signatures(_SIGNED_FIRST[purpose] + body, message_id, timestamp, secrets)),
+        "webhook-signature": " ".join(_signatures(_signed_part(body, purpose), message_id, timestamp, secrets)),
     }
 
 
@@ -139,7 +140,8 @@ def verify_signature(  # noqa: PLR0913 -- options by keyword
 
     Raises:
         SignatureError: If the message is not authentic.
-        ValueError: If a secret is invalid.
+        TypeError: If *body* is not bytes.
+        ValueError: If *purpose* or a secret is invalid.
     """
     lower = {name.lower(): value for name, value in headers.items()}
     try:
@@ -148,7 +150,7 @@ def verify_signature(  # noqa: PLR0913 -- options by keyword
         raise SignatureError("it is not signed") from None
     if not _ID.fullmatch(message_id) or not _TIME.fullmatch(timestamp):
         raise SignatureError("its ID or its time is malformed")
-    signed = _signatures(_SIGNED_FIRST[purpose] + body, message_id, timestamp, secrets)
+    signed = _signatures(_signed_part(body, purpose), message_id, timestamp, secrets)
     expected = [text.encode() for text in signed]
     signatures = [text.encode(errors="replace") for text in given.split(" ", _MAX_SIGNATURES)[:_MAX_SIGNATURES]]
     # Compare all of them, each in constant time, so that the duration reveals nothing.
@@ -157,6 +159,13 @@ def verify_signature(  # noqa: PLR0913 -- options by keyword
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
         raise SignatureError("it is too old, or the clocks differ")
     return message_id
+
+
+def _signed_part(body: bytes, purpose: Purpose) -> bytes:
+    check_type("body", body, bytes, bytearray)
+    if purpose not in _SIGNED_FIRST:
+        raise ValueError(f'`purpose` must be "question" or "answer", not {purpose!r}.')
+    return _SIGNED_FIRST[purpose] + body
 
 
 def _signatures(body: bytes, message_id: str, timestamp: str, secrets: Secrets) -> Iterator[str]:
