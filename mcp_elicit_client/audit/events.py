@@ -30,12 +30,14 @@ MAX_DIAGNOSTICS = 32
 MAX_FIELDS_BYTES = 327_680
 """The maximum length of the fields of one event, so that two events fit into what is read at the end of a log."""
 
+LARGEST_NUMBER = 2**63
+"""Numbers of at least this magnitude are written as text."""
+
 _MAX_MESSAGE = 16_384
 _NAME = 128
 _TEXT = 256
 _VALUE = 1_024
 _SHORT = 4
-_LARGEST = 2**63
 _WITHHELD = "(withheld: it quotes the answer)"
 _NEVER_SENT = ("unsupported_field", "unknown_field")
 
@@ -274,7 +276,7 @@ def _id(value: str | int | None) -> str | int | None:
 
 def _number(value: int) -> int | str:
     # Python refuses to write very long numbers in decimal digits.
-    return value if -_LARGEST < value < _LARGEST else _clean(hex(value), _NAME)
+    return value if abs(value) < LARGEST_NUMBER else _clean(hex(value), _NAME)
 
 
 def _optional(text: str | None, limit: int) -> str | None:

@@ -24,7 +24,7 @@ from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.typing import Request
 
-_CLOSE_TIMEOUT = 5.0
+CLOSE_TIMEOUT = 5.0
 """The maximum time for giving a call back to the store, in seconds."""
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -144,7 +144,7 @@ async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIt
             raise _refusal(state)
         yield claim
     finally:
-        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
             try:
                 if not claim.was_sent:
                     await calls.store.release(call_id, token)

@@ -18,7 +18,7 @@ import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting
-from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedCall, load_call
+from mcp_elicit_client.calls.resuming import CLOSE_TIMEOUT, GivenAnswer, LoadedCall, load_call
 from mcp_elicit_client.calls.suspending import (
     Claim,
     Deferral,
@@ -40,8 +40,6 @@ from mcp_elicit_client.inbox.stores.models import StoredCall
 
 MIN_LIFETIME = 60.0
 """The minimum time for which a suspended task is stored, in seconds, even if the server states less."""
-
-_CLOSE_TIMEOUT = 5.0
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -308,12 +306,12 @@ class TaskSuspender:
         await self._calls.store.erase_answers(self._stored.id)
 
     async def _close_quietly(self) -> None:
-        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
             try:
                 await self._close()
             except InboxError as error:  # The task expires.
                 _logger.warning("The answers to a task of server %r could not be erased. %s", self._server, error)
 
     async def _finish_quietly(self) -> None:
-        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
+        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
             await self._calls.store.finish(self._stored.id)

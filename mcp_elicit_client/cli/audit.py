@@ -19,9 +19,10 @@ from typing import Any, BinaryIO, TypeGuard
 
 from pydantic_core import from_json
 
+from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, verify
 from mcp_elicit_client.audit.chain import Keys
-from mcp_elicit_client.audit.events import EventEncoder
+from mcp_elicit_client.audit.events import LARGEST_NUMBER, EventEncoder
 from mcp_elicit_client.audit.files import key_path, read_key
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli import messages
@@ -33,7 +34,6 @@ from mcp_elicit_client.presentation.quoting import quote_name
 
 _POLL_INTERVAL = 0.2
 _MAX_SHOWN = 200
-_LARGEST = 2**63
 _SPELLED = ("name", "field")
 """What a server spelled in the lists of an event: names of fields."""
 
@@ -294,4 +294,4 @@ def _count_events(events: Iterator[_Event]) -> dict[str, Any]:
 
 def _is_number(value: object) -> TypeGuard[float]:
     """Return True for a number that the log writes, and that can be added to others."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
+    return is_number(value) and abs(value) < LARGEST_NUMBER

@@ -45,7 +45,6 @@ from mcp_elicit_client.typing import Answer, Request
 
 _MAX_RESULT = 100_000
 _MAX_DESCRIPTION = 300
-_MAX_NAME = 80
 _NUMBER_WIDTH = 3
 _EXAMPLE = 'TOOL {"text": "hello"}'
 
@@ -136,7 +135,7 @@ async def _connect_and_call(
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with open_log() as errlog:
         try:
-            caller = Caller(registry, options.name or _address_text(options))
+            caller = Caller(registry, options.name or address.text)
             async with connect(address.target(errlog), caller, mode=mode) as connection:
                 if options.tool is None:
                     return await _choose_tools(connection, remembered, catalog, as_json=options.json)
@@ -148,12 +147,6 @@ async def _connect_and_call(
             _raise_output_error(error)
             hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if needs_legacy(error, mode) else ""
             raise CommandFailedError(explain(error, catalog, errlog) + hint) from None
-
-
-def _address_text(options: argparse.Namespace) -> str:
-    """Return the address as it was typed, which is not stored."""
-    text = options.url or " ".join(options.server_command)
-    return sanitize_text(text, limit=_MAX_NAME, multiline=False)
 
 
 async def _tool_name(connection: Connection, typed: str) -> str:

@@ -72,11 +72,14 @@ class ServerAddress:
     @property
     def name(self) -> str:
         """The name of the server, unless the user chose one: the address, without what may be secret."""
-        if self.url:
-            whole, short = self.url, urlsplit(self.url).hostname or ""
-        else:
-            whole, short = " ".join(self.command), Path(self.command[0]).name
-        return sanitize_text(short if self.may_contain_secrets else whole, limit=_MAX_NAME, multiline=False)
+        if not self.may_contain_secrets:
+            return self.text
+        return _cut((urlsplit(self.url).hostname or "") if self.url else Path(self.command[0]).name)
+
+    @property
+    def text(self) -> str:
+        """The address as it was typed, for names that are not stored."""
+        return _cut(self.url or " ".join(self.command))
 
     @property
     def may_contain_secrets(self) -> bool:
@@ -98,6 +101,10 @@ class ServerAddress:
             return Command(self.command, errlog, env, self.directory or None)
         headers = {name: _variable(variable) for name, variable in self.headers.items()}
         return http_transport(self.url, headers) if headers else self.url
+
+
+def _cut(name: str) -> str:
+    return sanitize_text(name, limit=_MAX_NAME, multiline=False)
 
 
 def _check_url(url: str) -> None:
