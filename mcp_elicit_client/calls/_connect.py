@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
 
 from mcp_elicit_client.calls.caller import Caller
+from mcp_elicit_client.calls.methods import list_tools, unwrap_session
 
 ConnectMode: TypeAlias = Literal["auto", "legacy"]
 """
@@ -48,8 +49,8 @@ class Connection:
 
     async def list_tools(self) -> list[tuple[str, str]]:
         """Return the names and descriptions of the tools.  They are not sanitized."""
-        result = await self.client.list_tools()
-        return [(tool.name, tool.description or "") for tool in result.tools]
+        tools = await list_tools(unwrap_session(self.client))
+        return [(tool.name, tool.description or "") for tool in tools]
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any], **options: Any) -> dict[str, Any]:
         """Call a tool as `Caller.call_tool` does, without a timeout for the user.  Return the result as on the wire."""

@@ -192,13 +192,16 @@ def _request_sender(
     return send
 
 
-async def list_tools_until(session: Any, name: str) -> None:
-    """List the tools page by page until *name* is listed, so that the SDK learns its headers."""
+async def list_tools(session: Any, until: str | None = None) -> list[Any]:
+    """Return the tools of the server, from all pages of its list; only up to the page that contains *until*."""
     import mcp.types
 
+    tools: list[Any] = []
     cursor: str | None = None
     for _ in range(_MAX_PAGES):
         page = await session.list_tools(params=mcp.types.PaginatedRequestParams(cursor=cursor))
-        cursor = page.next_cursor
-        if cursor is None or any(tool.name == name for tool in page.tools):
-            return
+        tools += page.tools
+        cursor = getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)  # mcp 2.x, 1.x
+        if cursor is None or any(tool.name == until for tool in page.tools):
+            break
+    return tools

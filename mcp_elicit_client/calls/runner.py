@@ -18,7 +18,7 @@ from typing_extensions import assert_never
 from mcp_elicit_client._arguments import check_int
 from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting, is_closed
-from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
+from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
     answer_host_requests,
@@ -241,7 +241,7 @@ class CallRunner:
                 if self._listed_for is given:
                     raise outcome.error
                 self._listed_for = given
-                await list_tools_until(self._call.session, self._spec.name)
+                await list_tools(self._call.session, until=self._spec.name)  # the SDK learns the headers of the tool
                 return given
             case UrlRequired():
                 if self._url_retries == self._limits.max_retries:

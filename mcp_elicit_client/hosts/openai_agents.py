@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agents.mcp import MCPServer
 
 from mcp_elicit_client._arguments import check_seconds, check_sync, check_type
+from mcp_elicit_client.calls.methods import list_tools, unwrap_session
 from mcp_elicit_client.core.request import check_user
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     )
 
     from mcp_elicit_client.calls import Caller
-
-_MAX_PAGES = 100
 
 
 class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
@@ -117,15 +116,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         agent: AgentBase | None = None,  # noqa: ARG002
     ) -> list[Tool]:
         """List the server's tools, from all pages."""
-        tools: list[Tool] = []
-        cursor: str | None = None
-        for _ in range(_MAX_PAGES):
-            page = await self._page("list_tools", cursor)
-            tools += page.tools
-            cursor = getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)
-            if cursor is None:
-                break
-        return tools
+        return await list_tools(unwrap_session(self._session))
 
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None

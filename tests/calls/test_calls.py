@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 import mcp.types
 import pytest
+from mcp.server.lowlevel import Server as LowLevelServer
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, UrlRequest, parse_request
 from mcp_elicit_client.calls import Caller, SuspendOptions
@@ -823,3 +824,19 @@ def test_requests_in_a_result_have_the_origin_of_the_result_and_no_other(reporte
     required = parse_input_required(types.InputRequiredResult(input_requests=requests, request_state="s", _meta=meta))
     assert required is not None
     assert [each.meta for each in required.elicitations.values()] == [meta, meta]
+
+
+@only_multi_round_trip
+async def test_the_tools_of_all_pages_are_listed() -> None:
+    types: Any = mcp.types
+
+    async def list_tools(_context: Any, params: Any) -> Any:
+        page = 1 if params is None or params.cursor is None else int(params.cursor)
+        tool = types.Tool.model_validate({"name": f"tool-{page}", "inputSchema": {"type": "object"}})
+        return types.ListToolsResult(tools=[tool], next_cursor=str(page + 1) if page < 3 else None)
+
+    server: Any = LowLevelServer
+    async with connect(server("paged", on_list_tools=list_tools), Caller(ElicitationRegistry(), "paged")) as connection:
+        listed = await connection.list_tools()
+
+    assert listed == [("tool-1", ""), ("tool-2", ""), ("tool-3", "")]
