@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
 
 from mcp_elicit_client.calls.caller import Caller
-from mcp_elicit_client.calls.methods import list_tools, unwrap_session
+from mcp_elicit_client.calls.methods import list_tools, model_to_wire, unwrap_session
 
 ConnectMode: TypeAlias = Literal["auto", "legacy"]
 """
@@ -54,9 +54,8 @@ class Connection:
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any], **options: Any) -> dict[str, Any]:
         """Call a tool as `Caller.call_tool` does, without a timeout for the user.  Return the result as on the wire."""
-        result = await self.caller.call_tool(self.client, name, arguments, **{"answer_timeout": None, **options})
-        wire: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return wire
+        options = {"answer_timeout": None, **options}
+        return model_to_wire(await self.caller.call_tool(self.client, name, arguments, **options))
 
 
 @asynccontextmanager

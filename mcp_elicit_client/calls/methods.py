@@ -192,6 +192,12 @@ def _request_sender(
     return send
 
 
+def model_to_wire(model: Any) -> dict[str, Any]:
+    """Return a model of the SDK as on the wire."""
+    wire: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return wire
+
+
 async def list_tools(session: Any, until: str | None = None) -> list[Any]:
     """Return the tools of the server, from all pages of its list; only up to the page that contains *until*."""
     import mcp.types

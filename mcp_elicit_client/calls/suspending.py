@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from mcp_elicit_client._arguments import check_seconds, check_type
 from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, StoredAnswersFor
-from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.methods import CallSpec, model_to_wire
 from mcp_elicit_client.calls.multi_round_trip import InputRequired
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import AnyRequest, check_user
@@ -348,7 +348,7 @@ class CallPauser:
             history=self._call.history,
             requests=requests,
             answers=answers,
-            host_requests={key: _to_wire(request) for key, request in required.host_requests.items()},
+            host_requests={key: model_to_wire(request) for key, request in required.host_requests.items()},
         )
 
     async def suspend(self, required: InputRequired, answers: Mapping[str, Answer]) -> Any:
@@ -432,7 +432,3 @@ def defer_into(deferred: dict[str, Deferral], key: str) -> StoredAnswersFor:
         return deferral
 
     return defer
-
-
-def _to_wire(request: Any) -> Any:
-    return request.model_dump(mode="json", by_alias=True, exclude_none=True)

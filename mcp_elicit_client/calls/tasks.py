@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.methods import model_to_wire
 from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
 from mcp_elicit_client.calls.server_errors import sdk_error
 from mcp_elicit_client.calls.task_polling import TaskPoller
@@ -248,7 +249,7 @@ async def ask_host(call: ActiveCall, task_id: str, key: str, request: InputReque
 
 def response_to_wire(response: Any) -> dict[str, Any]:
     """Return a response of the SDK as it is sent in ``inputResponses``."""
-    wire: dict[str, Any] = response.model_dump(mode="json", by_alias=True, exclude_none=True)
+    wire = model_to_wire(response)
     wire.pop("resultType", None)
     return wire
 

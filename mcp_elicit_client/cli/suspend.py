@@ -12,7 +12,7 @@ import anyio
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls import SuspendedCall
 from mcp_elicit_client.calls._connect import connect
-from mcp_elicit_client.calls.methods import unwrap_session
+from mcp_elicit_client.calls.methods import model_to_wire, unwrap_session
 from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import entry_data, print_document, request_data
@@ -78,7 +78,7 @@ async def _call(options: argparse.Namespace, address: ServerAddress, arguments: 
 async def report_result(result: Any, store: OpenStore, catalog: MessageCatalog, call_id: str | None = None) -> int:
     """Print what a call returned: its result, or the requests that it waits for.  Return the exit status."""
     if not isinstance(result, SuspendedCall):
-        wire = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        wire = model_to_wire(result)
         print_document({"status": "completed", **({"call": call_id} if call_id else {}), "result": wire})
         return 1 if wire.get("isError") else 0
     try:

@@ -578,7 +578,7 @@ def test_an_unknown_tool_fails(run: Any) -> None:
     assert "There is no tool 'nonsense'. The tools are: book_table, " in out
 
 
-def test_call_over_http(run: Any) -> None:
+def test_call_connects_to_a_server_over_http(run: Any) -> None:
     with http_server() as url:
         status, out, _ = run("call", "ask", "--url", url, "--headless", "--args", json.dumps({"params": GOOD}))
 
