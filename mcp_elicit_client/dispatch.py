@@ -24,16 +24,17 @@ from mcp_elicit_client._arguments import check_handler, check_policy, check_poli
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission, UserAndServer
-from mcp_elicit_client.core.form import has_patterns
+from mcp_elicit_client.core.form import has_patterns, labels_of, option_sentences_of
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, user_and_server_of, without_unsafe_offers
+from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
-from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
+from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, limits_of_small, read_in_thread
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, MODES, RequestOptions, check_inner_options
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Mode, Policy, Request
@@ -581,6 +582,18 @@ async def check_answer_async(request: Request, answer: Answer, limits: Limits = 
 async def validate_async(request: FormRequest, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
     """Check *content* as `validate` does.  The event loop is not blocked while patterns are checked."""
     return await _run_steps(validation_steps(request.form, content, limits), request)
+
+
+async def secret_fields_async(request: FormRequest) -> tuple[SecretFinding, ...]:
+    """Return what `secret_fields` finds in *request*.  Long texts are searched in the thread of large requests."""
+    # Most processes never look for secrets.
+    from mcp_elicit_client.core.secrets.in_request import secret_fields
+
+    form, message = request.form, request.message
+    length = len(message) + sum(map(len, labels_of(form))) + sum(map(len, option_sentences_of(form)))
+    if length <= MAX_SMALL:
+        return secret_fields(form, message)
+    return await read_in_thread(lambda: secret_fields(form, message), user_and_server_of(request))
 
 
 async def _run_steps(steps: PatternSteps[T], request: Request) -> T:

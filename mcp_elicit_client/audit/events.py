@@ -19,9 +19,9 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
-from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import is_plain, sanitize_text
 from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
+from mcp_elicit_client.dispatch import secret_fields_async
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
 MAX_DIAGNOSTICS = 32
@@ -141,7 +141,7 @@ async def loggable_values(request: Request, answer: Answer) -> dict[str, Any]:
     if not isinstance(request, FormRequest) or answer.action != "accept" or not answer.content:
         return {}
     values = {name: _value(value) for name, value in answer.content.items()}
-    found = (*secret_fields(request.form, request.message), *await collect_in_turns(searching_steps(values)))
+    found = (*await secret_fields_async(request), *await collect_in_turns(searching_steps(values)))
     hidden = {finding.field for finding in found} | {field.name for field in request.form.fields if field.sensitive}
     return {name: value for name, value in values.items() if name not in hidden}
 

@@ -17,8 +17,7 @@ from mcp_elicit_client.core.diagnostics import has_warning
 from mcp_elicit_client.core.form import form_digest
 from mcp_elicit_client.core.request import is_safe_to_remember, limits_of, user_and_server_of
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
-from mcp_elicit_client.core.secrets.in_request import secret_fields
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async, secret_fields_async
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request
 
 NAME = "remembered"
@@ -125,7 +124,7 @@ class RememberedAnswers:
         remembered = self._recall(request)
         if remembered is not None:
             return remembered
-        if not isinstance(request, FormRequest) or not _may_be_remembered(request):
+        if not isinstance(request, FormRequest) or not await _may_be_remembered(request):
             return await ask(request)
         answer = await ask(request.model_copy(update={"remember_seconds": self._seconds}))
         if await _is_to_be_remembered(answer):
@@ -200,13 +199,13 @@ def _key(request: FormRequest) -> _Key:
     return (*user_and_server_of(request), hashlib.sha256(repr(parts).encode()).hexdigest())
 
 
-def _may_be_remembered(request: FormRequest) -> bool:
+async def _may_be_remembered(request: FormRequest) -> bool:
     """Return True if the user may choose that *request* is answered the same way again."""
     return (
         is_safe_to_remember(request)
         # Of a text that was cut, the user did not see everything: the next request may differ in the rest.
         and not any(each.code == "truncated" for each in request.diagnostics)
-        and not secret_fields(request.form, request.message)
+        and not await secret_fields_async(request)
     )
 
 

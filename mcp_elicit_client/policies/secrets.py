@@ -11,8 +11,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, text_constraints
 from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.secrets.in_answer import load_tables, searching_steps
-from mcp_elicit_client.core.secrets.in_request import secret_fields
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, secret_fields_async
 from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
 
 NAME = "secrets"
@@ -52,7 +51,7 @@ def protect_secrets(
     async def protect(request: Request, ask: NormalizedHandler) -> Answer:
         if not isinstance(request, FormRequest):
             return await ask(request)
-        requested = secret_fields(request.form, request.message)
+        requested = await secret_fields_async(request)
         if not requested:
             return await _checked(request, await ask(request), requested, confirm)
         if action == "refuse":

@@ -1,4 +1,4 @@
-"""Large answers are searched for secrets while other tasks get their turns."""
+"""Large requests and answers are searched for secrets while other tasks get their turns."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mcp_elicit_client import Answer, find_secrets, parse_request
 from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
+from mcp_elicit_client.dispatch import normalize_handler
 from mcp_elicit_client.policies import RememberedAnswers, protect_secrets
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -63,6 +64,39 @@ async def test_other_tasks_get_their_turns_while_a_large_answer_is_searched(name
     if name == "audit log":
         fields = json.loads(path.read_text(encoding="utf-8"))["fields"]
         assert [each.get("value") for each in fields] == [*["some words"] * 99, None]
+
+
+@pytest.mark.parametrize("name", ["protect_secrets", "audit log", "remembered answers"])
+async def test_other_tasks_get_their_turns_while_a_large_request_is_searched(name: str, tmp_path: Path) -> None:
+    words = [f"{tmp_path.name} word{at} password policy" for at in range(9)]  # others than in other tests
+    fields = {field: {"type": "string", "description": f"{field} {' '.join(words)}"} for field in NAMES}
+    request = parse_request(form_params({"properties": fields}), server="mail")
+    policies: dict[str, Any] = {
+        "protect_secrets": protect_secrets(),
+        "audit log": AuditLog(tmp_path / "audit.jsonl", include_values=True).policy,
+        "remembered answers": RememberedAnswers().policy,
+    }
+
+    async def accept_nothing(_request: Request) -> Answer:
+        return Answer.accept({NAMES[0]: "x"}, by="user")
+
+    turns = Turns()
+    async with anyio.create_task_group() as group:
+        group.start_soon(turns.run)
+        await policies[name](accept_nothing)(request)
+        group.cancel_scope.cancel()
+
+    assert turns.count >= 5
+
+
+async def test_what_a_large_request_asks_for_is_found() -> None:
+    fields = {field: {"type": "string", "description": "some words " * 60} for field in NAMES}
+    fields[NAMES[-1]]["title"] = "Password"
+    request = parse_request(form_params({"properties": fields}), server="mail")
+
+    answer = await normalize_handler(protect_secrets()(handler))(request)
+
+    assert (answer.action, answer.policy) == ("decline", "secrets")
 
 
 async def test_an_answer_whose_search_is_cancelled_is_logged_as_withdrawn(tmp_path: Path) -> None:
