@@ -24,9 +24,9 @@ from mcp_elicit_client._arguments import check_handler, check_policy, check_poli
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission, UserAndServer
-from mcp_elicit_client.core.form import has_patterns, labels_of, option_sentences_of
+from mcp_elicit_client.core.form import has_patterns, labels_of, option_count
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
+from mcp_elicit_client.core.parse import check_size, is_read_with, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, user_and_server_of, without_unsafe_offers
 from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
@@ -51,6 +51,9 @@ ADMISSION = "admission"
 
 MAX_BATCH = 16
 """The largest number of requests that one ``input_required`` result may hold."""
+
+_LENGTH_OF_OPTION = 100
+"""The characters of an option, where its texts are not counted: more than most have."""
 
 Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 """An async function from a request to an answer."""
@@ -178,6 +181,18 @@ def restrict(options: RequestOptions, request: Request) -> Request:
     return restrict_request(request, options.limits, options.url_rules)
 
 
+async def restrict_async(options: RequestOptions, request: Request) -> Request:
+    """
+    Apply *options* to a request as `restrict` does.  The event loop is not blocked.
+
+    Raises:
+        RequestError: If they do not allow it.
+    """
+    if isinstance(request, UrlRequest) or is_read_with(request, options.limits, options.url_rules):
+        return restrict(options, request)
+    return await _work_on_request(request, lambda: restrict(options, request))
+
+
 def _check_mode(options: RequestOptions, request: Request) -> None:
     if options.modes is not None and request.mode not in options.modes:
         raise RequestError(f"this client does not accept requests in {request.mode} mode")
@@ -202,7 +217,7 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
             check_inner_options(outer, options)
             checked = outer
         try:
-            allowed = restrict(options, request)
+            allowed = await restrict_async(options, request)
         except RequestError as error:
             _logger.warning("a request of server %r is refused: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
@@ -487,7 +502,7 @@ class Dispatcher:
         """
         await anyio.lowlevel.checkpoint()
         try:
-            allowed = restrict(self.request_options, request)
+            allowed = await restrict_async(self.request_options, request)
         except RequestError as error:
             _logger.warning("a request of server %r cannot be answered: %s", request.server.name, error)
             raise
@@ -500,7 +515,7 @@ class Dispatcher:
 
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
         if isinstance(params, (FormRequest, UrlRequest)):
-            return self.parse(params, server=server, user=user, **details)
+            return await restrict_async(self.request_options, parse_request(params, user=user))
 
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
@@ -585,15 +600,19 @@ async def validate_async(request: FormRequest, content: object, limits: Limits =
 
 
 async def secret_fields_async(request: FormRequest) -> tuple[SecretFinding, ...]:
-    """Return what `secret_fields` finds in *request*.  Long texts are searched in the thread of large requests."""
+    """Return what `secret_fields` finds in *request*.  The event loop is not blocked."""
     # Most processes never look for secrets.
     from mcp_elicit_client.core.secrets.in_request import secret_fields
 
-    form, message = request.form, request.message
-    length = len(message) + sum(map(len, labels_of(form))) + sum(map(len, option_sentences_of(form)))
-    if length <= MAX_SMALL:
-        return secret_fields(form, message)
-    return await read_in_thread(lambda: secret_fields(form, message), user_and_server_of(request))
+    return await _work_on_request(request, lambda: secret_fields(request.form, request.message))
+
+
+async def _work_on_request(request: FormRequest, work: Callable[[], T]) -> T:
+    """Return the result of *work*, which reads the texts of *request*: in a thread, if they are long."""
+    length = len(request.message) + sum(map(len, labels_of(request.form)))
+    if length + _LENGTH_OF_OPTION * option_count(request.form) <= MAX_SMALL:
+        return work()
+    return await read_in_thread(work, user_and_server_of(request))
 
 
 async def _run_steps(steps: PatternSteps[T], request: Request) -> T:

@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, UrlRules
+from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, UrlRules, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.hosts import fastmcp, langchain, langchain_mcp, mcp_agent, strands
 from mcp_elicit_client.policies import compose, rate_limit, recommended
@@ -222,3 +224,28 @@ async def test_the_callback_of_a_caller_refuses_other_modes() -> None:
 
     assert getattr(await callback(CONTEXT, URL), "action", "error") != "accept"
     assert user.requests == []
+
+
+@pytest.mark.anyio
+async def test_other_tasks_get_their_turns_while_an_inner_registry_reads_a_large_request_again() -> None:
+    options = [{"const": str(number), "title": f"Cafe\u0301 {number}"} for number in range(3_000)]
+    request = parse_request(form_params({"properties": {"a": {"type": "string", "oneOf": options}}}), server="mail")
+    inner, outer = ElicitationRegistry(limits=Limits(max_message=100)), ElicitationRegistry()
+    user = User()
+    inner.on_elicitation(user)
+    outer.on_elicitation(inner)
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(count)
+        answer = await outer(request)
+        group.cancel_scope.cancel()
+
+    assert (answer.action, len(user.requests)) == ("accept", 1)
+    assert turns >= 5

@@ -184,6 +184,12 @@ def _known_message(message: str, limit: int) -> str:
     return sanitize_and_cut(message, limit, multiline=True)
 
 
+def is_read_with(request: Request, limits: Limits, url_rules: UrlRules) -> bool:
+    """Return True if `restrict_request` has nothing to do."""
+    read_with = _options_that_matter(request, limits, url_rules)
+    return bool(request._read_with == read_with)  # noqa: SLF001 -- set by parse_request
+
+
 def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> Request:
     """
     Apply *limits* and *url_rules* to a request that was read with others.
@@ -191,8 +197,7 @@ def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> R
     Raises:
         RequestError: If they do not allow it.
     """
-    read_with = _options_that_matter(request, limits, url_rules)
-    if request._read_with == read_with:  # noqa: SLF001 -- set by parse_request
+    if is_read_with(request, limits, url_rules):
         return request
     changed: dict[str, Any] = {"message": sanitize_and_cut(request.message, limits.max_message, multiline=True)}
     if isinstance(request, UrlRequest):
@@ -200,7 +205,7 @@ def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> R
     else:
         changed |= _restrict_form(request, limits)
     restricted = request.model_copy(update=changed)
-    restricted._read_with = read_with  # noqa: SLF001 -- as in parse_request
+    restricted._read_with = _options_that_matter(request, limits, url_rules)  # noqa: SLF001 -- as in parse_request
     return restricted
 
 

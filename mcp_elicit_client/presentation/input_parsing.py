@@ -275,7 +275,7 @@ def _parse_list(field: MultiChoiceField, text: str) -> list[Any]:
 
 
 def _is_one_line(field: MultiChoiceField, line: str, texts: Sequence[str]) -> bool:
-    """Return True if *line* means *texts*, whatever else the options of *field* are."""
+    """Return True if *line* can only mean *texts*."""
     if field.choices:
         return not any(has_comma(each) for each in (*texts, *map(field.label_of, field.choices)))
     return _parse_list(field, line) == list(texts)
