@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_a
 from pydantic import BaseModel, ConfigDict, PrivateAttr, computed_field, field_validator
 from pydantic import Field as Setting
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.diagnostics import Diagnostic, has_warning
 from mcp_elicit_client.core.form import Form, form_digest
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -180,9 +181,20 @@ class _Request(BaseModel):
         return self.server.name, *self.claimed_origin
 
     def extend_deadline(self, deadline: datetime) -> None:
-        """Note that the user extended the deadline.  Only in the process that asks, and up to `max_deadline`."""
+        """
+        Give the user time until *deadline*, at most until `max_deadline`.  Only in the process that asks.
+
+        An earlier time than that of the request has no effect.
+
+        Raises:
+            TypeError: If *deadline* is not a ``datetime``.
+            ValueError: If it has no time zone.
+        """
+        check_type("deadline", deadline, datetime)
+        if deadline.tzinfo is None:
+            raise ValueError("`deadline` has no time zone. Make it from `datetime.now(timezone.utc)`.")
         if self._on_extension is not None:
-            self._on_extension(deadline)
+            self._on_extension(deadline if self.max_deadline is None else min(deadline, self.max_deadline))
 
 
 class FormRequest(_Request, defer_build=False):

@@ -91,7 +91,7 @@ def answer_timeout(seconds: float | None = None) -> Policy:
             started_on_clock = anyio.current_time()
 
             def extend(until: datetime) -> None:
-                scope.deadline = started_on_clock + (until - started_at).total_seconds()
+                scope.deadline = max(scope.deadline, started_on_clock + (until - started_at).total_seconds())
                 request.extend_deadline(until)
 
             return await ask(with_deadline(request, deadline, max_deadline, extend))

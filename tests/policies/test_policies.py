@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -1069,6 +1069,28 @@ async def test_a_request_has_a_deadline_and_is_cancelled_after_it() -> None:
     (deadline,) = deadlines
     assert deadline is not None
     assert abs(deadline.timestamp() - time.time() - 240) < 10
+
+
+@pytest.mark.parametrize("anyio_backend", [SIMULATED])
+@pytest.mark.parametrize(("change", "seconds"), [(timedelta(seconds=-200), 240), (timedelta(days=2), 2640)], ids=str)
+async def test_the_user_gets_no_less_time_than_before_and_no_more_than_the_maximum(
+    change: timedelta, seconds: int
+) -> None:
+    async def user(asked: Request) -> Answer:
+        assert asked.deadline is not None
+        asked.extend_deadline(asked.deadline + change)
+        await anyio.sleep(10_000)
+        return YES
+
+    before = anyio.current_time()
+    await guarded(answer_timeout(240), user)(request())
+
+    assert round(anyio.current_time() - before) == seconds
+
+
+def test_a_time_without_a_time_zone_extends_no_deadline() -> None:
+    with pytest.raises(ValueError, match="`deadline` has no time zone"):
+        request().extend_deadline(datetime.now())  # noqa: DTZ005 -- the mistake
 
 
 # --- automatic answers
