@@ -46,6 +46,8 @@ H = TypeVar("H", bound=Handler)
 F = TypeVar("F", bound=FormHandler)
 U = TypeVar("U", bound=UrlHandler)
 
+_NOT_PASSED = object()
+
 
 class _Decorator(Protocol):
     """Registers a handler that answers every request."""
@@ -170,7 +172,7 @@ class ElicitationRegistry(NormalizedHandler):
 
     def on_elicitation(
         self,
-        handler: Any = None,
+        handler: Any = _NOT_PASSED,
         /,
         *,
         mode: Mode | None = None,
@@ -207,7 +209,7 @@ class ElicitationRegistry(NormalizedHandler):
         if when is not None:
             check_sync("when", when, "request")
         register = functools.partial(self._register, Route(mode, server, when))
-        return register if handler is None else register(handler)
+        return register if handler is _NOT_PASSED else register(handler)
 
     def _register(self, route: Route, handler: H) -> H:
         normalized = register_handler(handler)

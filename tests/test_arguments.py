@@ -187,6 +187,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: any_.on_elicitation(WithNotify()),
         "`notify` must be an async function",
     ),
+    "None as the handler": (
+        lambda any_: any_.on_elicitation(None),
+        "None is not a handler. A handler is an async function that takes a request.",
+    ),
     "a handler without parameters": (
         lambda any_: any_.on_elicitation(nothing),
         "`nothing` does not take one argument. Define the handler as `async def handle(request)`",
