@@ -678,6 +678,23 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
 }
 
 OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
+    "an empty default user of an inbox": (
+        lambda: InboxHandler(INBOX, default_user=""),
+        "`default_user` must have 1 to 256 characters",
+    ),
+    "an empty default user of suspended calls": (
+        lambda: SuspendOptions(INBOX, default_user=""),
+        "`default_user` must have 1 to 256 characters",
+    ),
+    "an empty default user of a webhook": (
+        lambda: DeferredAnswers(inbox=INBOX, url="https://a.example/", default_user=""),
+        "`default_user` must have 1 to 256 characters",
+    ),
+    "an empty default user of the answers of a webhook": (
+        lambda: webhook_authenticator(generate_secret(), default_user=""),
+        "`default_user` must have 1 to 256 characters",
+    ),
+    "an empty default user of a chat": (lambda: chat(default_user=""), "`default_user` must have 1 to 256 characters"),
     "limit": (lambda: Limits(max_fields=-1), "`max_fields` must be an int of at least 0, not -1"),
     "maximum": (lambda: Caller(ask, "mail", max_retries=-1), "`max_retries` must be an int of at least 0, not -1"),
     "timeout": (lambda: call(timeout=0), "`timeout` must be a number above 0 or None, not 0"),

@@ -83,7 +83,7 @@ class SuspendOptions:
 
     def __post_init__(self) -> None:
         check_type("inbox", self.inbox, Inbox, hint="Pass Inbox(store).")
-        check_user(self.default_user)
+        check_user(self.default_user, "default_user")
         check_type("owner", self.owner, str, NoneType)
         check_type("reference", self.reference, str, NoneType)
         for name in ("resume_timeout", "task_timeout"):

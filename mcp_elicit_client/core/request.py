@@ -119,9 +119,9 @@ MAX_USER = 256
 """The longest `FormRequest.user`, in characters."""
 
 
-def check_user(user: object) -> str | None:
+def check_user(user: object, name: str = "user") -> str | None:
     """
-    Return *user* if it may be a `FormRequest.user`.
+    Return *user*, the argument *name*, if it may be a `FormRequest.user`.
 
     Raises:
         ValueError: If it is not None and not a text of 1 to 256 characters
@@ -130,11 +130,11 @@ def check_user(user: object) -> str | None:
     if user is None:
         return None
     if not isinstance(user, str):
-        raise ValueError(f"`user` must be a string or None, not {type(user).__name__}.")  # noqa: TRY004 -- as below
+        raise ValueError(f"`{name}` must be a string or None, not {type(user).__name__}.")  # noqa: TRY004 -- as below
     if not 1 <= len(user) <= MAX_USER:
-        raise ValueError(f"`user` must have 1 to {MAX_USER} characters, not {len(user)}.")
+        raise ValueError(f"`{name}` must have 1 to {MAX_USER} characters, not {len(user)}.")
     if not is_unicode(user):
-        raise ValueError("`user` must be valid Unicode.")
+        raise ValueError(f"`{name}` must be valid Unicode.")
     return user
 
 

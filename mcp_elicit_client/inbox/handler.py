@@ -53,7 +53,7 @@ class InboxHandler:
         if on_pending is not None:
             check_async("on_pending", on_pending, "owner", "entry_id")
         self._inbox = inbox
-        self._default_user = check_user(default_user)
+        self._default_user = check_user(default_user, "default_user")
         self._on_pending = on_pending
 
     async def __call__(self, request: Request, /) -> Answer:

@@ -119,7 +119,7 @@ class ChatHandler:
         self._inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
         self._limits = platform.limits
         self._sender = MessageSender(platform)
-        self._default_user = check_user(default_user)
+        self._default_user = check_user(default_user, "default_user")
         self._fallback = None if fallback is None else normalize_handler(fallback)
         self._catalog = catalog
         self._rendering = Rendering(platform.limits, catalog)

@@ -90,7 +90,7 @@ class DeferredAnswers:
             raise ValueError("The URL of the inbox must begin with https:// or http://.")
         if "?" in self.url or "#" in self.url:
             raise ValueError("The URL of the inbox must not have a query or fragment: the ID of a request is appended.")
-        check_user(self.default_user)
+        check_user(self.default_user, "default_user")
 
 
 class WebhookHandler:

@@ -200,7 +200,7 @@ def webhook_authenticator(
             to 256 characters.
     """
     parse_secrets(secrets)
-    check_user(default_user)
+    check_user(default_user, "default_user")
 
     async def authenticate(web: Any) -> str | None:
         if web.method != "POST" or not is_json(web.headers.getlist("content-type")):
