@@ -329,7 +329,9 @@ async def test_a_policy_may_shorten_the_deadline_of_a_request(suspend: SuspendOp
     ("user", "lifetime"), [("", 1), ("u" * 257, 1), (7, 1), ("ann", 0), ("ann", 1e9), ("ann", float("nan"))]
 )
 def test_suspend_options_without_a_valid_user_and_timeout_are_refused(user: Any, lifetime: float) -> None:
-    with pytest.raises(ValueError, match=r"`user` must|`resume_timeout` must be a number above 0 and at most 31622400"):
+    with pytest.raises(
+        ValueError, match=r"`default_user` must|`resume_timeout` must be a number above 0 and at most 31622400"
+    ):
         SuspendOptions(Inbox(MemoryStore()), user, lifetime)
 
 

@@ -339,7 +339,7 @@ async def test_the_owner_of_a_request_is_its_user_even_if_there_is_a_default(inb
 
 @pytest.mark.parametrize("user", ["", "u" * 257, 7, "\ud800", lambda _: "ann"])
 def test_a_default_user_that_is_no_user_is_refused(user: Any) -> None:
-    with pytest.raises(ValueError, match=r"`user` must (be|have)"):
+    with pytest.raises(ValueError, match=r"`default_user` must (be|have)"):
         InboxHandler(Inbox(MemoryStore()), user)
 
 
