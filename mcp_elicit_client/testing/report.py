@@ -17,7 +17,7 @@ from mcp_elicit_client.testing.requirements import (
     requirement_outcome,
     scenario_outcome,
 )
-from mcp_elicit_client.testing.results import OUTCOMES, ScenarioResult
+from mcp_elicit_client.testing.results import ScenarioResult, outcome_counts
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 
 CheckReport: TypeAlias = dict[str, Any]
@@ -53,13 +53,12 @@ def make_report(
     """
     moment = created or datetime.now(timezone.utc)
     by_name = {each.scenario: each for each in results}
-    counts = Counter(each.outcome for each in results)
     report = {
         "format": FORMAT,
         "created": moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "tested": dict(tested),
         "versions": dict(versions),
-        "counts": {outcome: counts[outcome] for outcome in OUTCOMES},
+        "counts": outcome_counts(results),
         "pages": [_page(page, by_name) for page in load_requirements()],
         "scenarios": [_scenario(each) for each in results],
     }

@@ -242,19 +242,24 @@ class _Report:
         return wrap(sanitize_text(text, multiline=False), self._width, indent, indent + 2).split("\n")
 
 
+def outcome_counts(results: Sequence[ScenarioResult]) -> dict[Outcome, int]:
+    """Return how many of *results* have each outcome."""
+    counts = Counter(each.outcome for each in results)
+    return {outcome: counts[outcome] for outcome in OUTCOMES}
+
+
 def count_outcomes(results: Sequence[ScenarioResult], catalog: MessageCatalog = ENGLISH) -> str:
     """Return how many of *results* have each outcome, such as ``2 pass, 1 fail``."""
-    counts = Counter(each.outcome for each in results)
-    shown = [f"{counts[name]} {catalog.text(message)}" for name, message in OUTCOMES.items() if counts[name]]
+    counts = outcome_counts(results)
+    shown = [f"{count} {catalog.text(OUTCOMES[outcome])}" for outcome, count in counts.items() if count]
     return ", ".join(shown) or "0"
 
 
 def as_json(callback: str, results: Sequence[ScenarioResult]) -> dict[str, Any]:
     """Return the report as JSON: the callback, the counts, and each result with its scenario."""
-    counts = Counter(each.outcome for each in results)
     return {
         "callback": callback,
-        "counts": {outcome: counts[outcome] for outcome in OUTCOMES},
+        "counts": outcome_counts(results),
         "results": [{**asdict(each), **_texts(_scenario(each))} for each in results],
     }
 
@@ -270,7 +275,7 @@ def as_junit(callback: str, results: Sequence[ScenarioResult], *, allow_inconclu
     Scenarios that do not apply are skipped tests.  Inconclusive ones are
     errors, or skipped tests if *allow_inconclusive* is True.
     """
-    counts = Counter(each.outcome for each in results)
+    counts = outcome_counts(results)
     suite = ET.Element(
         "testsuite",
         name=f"mcp-elicit check {sanitize_text(callback, multiline=False)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -166,10 +166,7 @@ class ScenarioRun:
         async def ask(at: int, server: FakeServer) -> None:
             replies[at] = await server.ask(actions[at].params)
 
-        async with (
-            FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as first,
-            FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as second,
-        ):
+        async with self._connected() as first, self._connected() as second:
             lines = [line for action in actions for line in self.perform(action)]
             with self._answering(lines):
                 async with anyio.create_task_group() as group:
@@ -180,8 +177,12 @@ class ScenarioRun:
     async def ask_over_new_connection(self, action: UserAction) -> Reply:
         """Send the request of *action* as the first one of a restarted server; return the reply."""
         with self._answering(self.perform(action)):
-            async with FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as server:
+            async with self._connected() as server:
                 return await server.ask(action.params)
+
+    def _connected(self) -> AbstractAsyncContextManager[FakeServer]:
+        """Return a new connection of the callback to a server with the same name."""
+        return FakeServer(self.server.delivery, name=self.server.name).connected(self.callback)
 
     async def ask_in_tasks(self, actions: Sequence[UserAction]) -> list[Reply]:
         """Send the requests of *actions* at the same time, each from a task; return the replies."""
