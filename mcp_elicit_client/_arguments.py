@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, TypeGuard
 
 _AWAITABLES = ("Awaitable", "Coroutine", "Future", "Task")
@@ -146,9 +146,9 @@ def check_texts(name: str, value: object) -> None:
     """
     if isinstance(value, (str, bytes)):
         raise TypeError(f"`{name}` must be a collection of strings, not one string. Pass {[value]!r}.")
-    if not isinstance(value, Iterable):
+    if not isinstance(value, Collection):  # of an iterator, nothing would be left after the first look
         raise TypeError(f"`{name}` must be a collection of strings, not {type(value).__name__}.")
-    if isinstance(value, Collection) and not all(isinstance(each, str) for each in value):
+    if not all(isinstance(each, str) for each in value):
         raise TypeError(f"`{name}` must be a collection of strings, not {value!r}.")
 
 

@@ -558,6 +558,19 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "automatic answers as a mapping": (lambda any_: recommended(automatic=any_({})), "`automatic` must be Autom"),
     "a switch for remembered answers": (lambda any_: recommended(remembered=any_(True)), "`remembered` must be Remem"),
     "a rate that is a number": (lambda any_: rate_limit(any_(3)), "`rates` must be a collection of strings, not int"),
+    "an iterator of rates": (lambda any_: rate_limit(any_(iter(["5/minute"]))), "`rates` must be a collection"),
+    "an iterator of servers": (
+        lambda any_: HeadlessHandler(accept_defaults_from=any_(iter(["ci"]))),
+        "`accept_defaults_from` must be a collection of strings",
+    ),
+    "an iterator of origins": (
+        lambda any_: inbox_app(Inbox(MemoryStore()), user_of, origins=any_(iter(["https://app.example"]))),
+        "`origins` must be a collection of strings",
+    ),
+    "an iterator of names": (
+        lambda any_: flag_impersonation(known_names=any_(iter(["mail"]))),
+        "`known_names` must be a collection of strings",
+    ),
     "a storage that is a number": (lambda any_: rate_limit(storage=any_(3)), "`storage` must be str, not int"),
     "declines as text": (
         lambda any_: cooldown_after_declines(declines=any_("3")),

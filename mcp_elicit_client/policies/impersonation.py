@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -100,8 +100,8 @@ def _latin_letter(character: str) -> str:
 def flag_impersonation(
     *,
     known_names: Collection[str] = (),
-    reserved: Iterable[str] = RESERVED,
-    reserved_alone: Iterable[str] = RESERVED_ALONE,
+    reserved: Collection[str] = RESERVED,
+    reserved_alone: Collection[str] = RESERVED_ALONE,
 ) -> Policy:
     """
     Add a diagnostic if the name that a server claims imitates another one.
@@ -120,7 +120,7 @@ def flag_impersonation(
             *official*.
 
     Raises:
-        TypeError: If an argument is one string.
+        TypeError: If an argument is not a collection of strings.
     """
     for argument, value in (("known_names", known_names), ("reserved", reserved), ("reserved_alone", reserved_alone)):
         check_texts(argument, value)
