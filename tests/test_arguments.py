@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import re
 from collections.abc import Callable, Coroutine
 from datetime import timedelta, timezone
@@ -53,6 +54,7 @@ from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,
+    RememberedAnswers,
     answer_timeout,
     compose,
     cooldown_after_declines,
@@ -724,6 +726,8 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "page": (lambda: inbox_app(INBOX, user_of, allowed_origins=["https://a.example/"]), "must contain origins"),
     "declines": (lambda: cooldown_after_declines(declines=0), "`declines` must be an int of at least 1, not 0"),
     "cooldown": (lambda: cooldown_after_declines(seconds=-1), "`seconds` must be a number above 0, not -1"),
+    "remembering": (lambda: RememberedAnswers(seconds=math.inf), "`seconds` must be a number above 0 and at most"),
+    "a storage": (lambda: rate_limit(storage="memorystore://"), "is not a storage for rate limits"),
     "queue": (lambda: one_at_a_time(max_queued=-1), "`max_queued` must be an int of at least 0, not -1"),
     "log": (lambda: AuditLog("x", backup_count=-1), "`backup_count` must be an int of at least 0, not -1"),
     "mode": (

@@ -56,9 +56,7 @@ def rate_limit(
     if not rates:
         raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
     per_user, per_server = ([each for rate in several for each in _parse(rate)] for several in (rates, server_rates))
-    limiter = (
-        _InMemory(per_user, per_server) if storage.startswith("memory") else _Stored(per_user, per_server, storage)
-    )
+    limiter = _InMemory(per_user, per_server) if storage == "memory://" else _Stored(per_user, per_server, storage)
 
     async def limit(request: Request, ask: NormalizedHandler) -> Answer:
         reason = await limiter.refusal(user_and_server_of(request))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from mcp_elicit_client._arguments import check_int, check_seconds, check_sync
+from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync
 from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import has_warning
 from mcp_elicit_client.core.form import form_digest
@@ -72,7 +72,7 @@ class RememberedAnswers:
     answers are in the memory of this process: other processes ask again.
 
     Args:
-        seconds: How long an answer is remembered.
+        seconds: How long an answer is remembered: at most a year.
         max_per_user: The maximum number of answers of one user.  The oldest
             one is forgotten first.
         max_answers: The maximum number of answers of all users.
@@ -80,7 +80,8 @@ class RememberedAnswers:
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        ValueError: If one of the numbers is not above 0.
+        ValueError: If one of the numbers is not above 0, or *seconds* is more
+            than a year.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class RememberedAnswers:
         max_answers: int = 1_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_seconds("seconds", seconds)
+        check_seconds("seconds", seconds, maximum=YEAR)
         check_int("max_per_user", max_per_user, 1)
         check_int("max_answers", max_answers, 1)
         check_sync("clock", clock)
