@@ -216,3 +216,11 @@ def test_importing_the_package_loads_no_user_interface_and_no_network() -> None:
 
     loaded = {name.partition(".")[0] for name in run.stdout.split()}
     assert not loaded & {"httpx", "anyio", "jsonschema", "publicsuffixlist", "idna", "regress", "limits", "termios"}
+
+
+def test_importing_the_registry_does_not_load_the_search_for_secrets() -> None:
+    code = "import sys; from mcp_elicit_client import ElicitationRegistry; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert "mcp_elicit_client.registry" in run.stdout
+    assert "mcp_elicit_client.core.secrets.tables" not in run.stdout
