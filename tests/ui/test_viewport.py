@@ -36,6 +36,33 @@ def test_the_focus_is_visible_until_the_user_turns_the_page() -> None:
     assert shown(viewport, ten_lines(focus=6)) == "0123"
 
 
+def test_a_focus_that_is_longer_than_the_page_is_read_page_by_page() -> None:
+    viewport = Viewport()
+    drawing = Drawing([[("", str(at))] for at in range(10)], cursor=(1, 0), focus=(1, 7), items=[0, 1, 8])
+    viewport.follow_focus()
+
+    pages = [shown(viewport, drawing)]
+    visible = []
+    for _ in range(2):
+        visible.append(viewport.turn_page(1))
+        pages.append(shown(viewport, drawing))
+
+    assert pages == ["1234", "4567", "6789"]
+    assert visible == [[1], [1, 2]]
+
+
+def test_a_focus_as_long_as_the_page_does_not_hold_it() -> None:
+    viewport = Viewport()
+    drawing = Drawing([[("", str(at))] for at in range(10)], cursor=(0, 0), focus=(0, 3), items=[0, 4, 5, 6])
+
+    pages = [shown(viewport, drawing)]
+    for _ in range(2):
+        viewport.turn_page(1)
+        pages.append(shown(viewport, drawing))
+
+    assert pages == ["0123", "3456", "6789"]
+
+
 def test_lines_are_unseen_until_the_end_was_visible() -> None:
     viewport = Viewport()
 

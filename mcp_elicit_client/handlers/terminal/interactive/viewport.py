@@ -42,18 +42,22 @@ class Viewport:
             if drawing.cursor is not None:
                 self._top = min(max(self._top, drawing.cursor[0] - height + 1), drawing.cursor[0])
         elif drawing.focus is not None and drawing.focus[0] < self._top <= drawing.focus[1]:
-            self._top = drawing.focus[0]  # the page begins with the label of its first field
+            first, end = drawing.focus
+            if end - first + 1 < height:
+                self._top = first  # the page begins with the label of its first field
         self._top = min(max(self._top, 0), last)
         self.overflows = last > 0
         self._was_at_end = self._was_at_end or self._top >= last
         return drawing.lines[self._top : self._top + height]
 
     def turn_page(self, step: int) -> list[int]:
-        """Scroll *step* pages down, and return the indices of the fields or answers that begin on the page."""
+        """Scroll *step* pages down, and return the indices of the fields or answers on the page, in part or whole."""
         last = max(self._length - self._height, 0)
         self._top = min(max(self._top + step * max(self._height - 1, 1), 0), last)
         self._follows = False
-        return [at for at, line in enumerate(self._items) if self._top <= line < self._top + self._height]
+        ends = [*self._items[1:], self._length]
+        spans = enumerate(zip(self._items, ends, strict=False))
+        return [at for at, (first, end) in spans if first < self._top + self._height and end > self._top]
 
     def row_of(self, line: int) -> int | None:
         """Return the row, from 0 on, in which *line* of the drawing is visible; None if it is not."""
