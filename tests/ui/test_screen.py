@@ -823,6 +823,22 @@ async def test_joiners_of_letters_are_kept(text: str) -> None:
         await person.sees(f"| {text} |  {text}\n")
 
 
+@pytest.mark.parametrize("bar", ["|", "\u2502", "\uff5c"])
+async def test_a_label_cannot_imitate_the_mark_before_a_value(bar: str) -> None:
+    name = {"type": "string", "title": f"Name {bar}  checked"}
+    plan = {
+        "title": f"Plan {bar}  {'chosen ' * 9}",
+        "enum": [f"Free {bar}  (x) Pro"],
+        "description": f"All {bar}  of it",
+    }
+    async with asking(form({"f": name, "g": plan})) as person:
+        await person.sees("| Name \u00a6  checked")
+        await person.types(TAB, F1)
+        await person.sees("| Plan \u00a6  chosen", "| All \u00a6  of it", "( ) Free \u00a6  (x) Pro", "| - Free \u00a6")
+        await person.types(F1, " ", SEND)
+        await person.sees("Check your answers", "| Name \u00a6", "| Plan \u00a6")
+
+
 async def test_flags_are_shown_as_letters_in_labels_and_options() -> None:
     options = {"title": "\U0001f1eb\U0001f1f7 Home", "enum": ["\U0001f1e9\U0001f1ea Germany"]}
     async with asking(form({"f": options})) as person:

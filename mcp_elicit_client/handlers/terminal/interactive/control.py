@@ -20,6 +20,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     host_text,
     server_text,
     value_room,
+    without_bars,
 )
 from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.presentation import messages
@@ -188,11 +189,11 @@ def focused(control: Control, width: int, label_width: int, symbols: Symbols, ke
     label = description.label or " "
     drawn = Drawing()
     if columns(label) > label_width:
-        drawn.lines += server_text(label, width, "class:host", mark)
+        drawn.lines += server_text(without_bars(label), width, "class:host", mark)
         mark, label = [("", MARK)], ""
     drawn.add(beside(mark, label, label_width, control.value(value_room(width, label_width)), "class:host"))
     if description.help:
-        drawn.lines += server_text(description.help, width, "class:hint")
+        drawn.lines += server_text(without_bars(description.help), width, "class:hint")
     drawn.add(control.options(width))
     room = value_room(width, label_width)
     indent = " " * (width - room - 1) if room >= _MIN_HINT else INDENT
@@ -225,7 +226,7 @@ def _details(control: Control, description: FieldDescription, width: int) -> lis
     if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
         lines += host_text(text(messages.ALL_OPTIONS), width, "class:hint", INDENT)
         for choice in field.choices[:_MAX_LISTED]:
-            lines += server_text(f"- {option_label(field, choice, control.catalog)}", width)
+            lines += server_text(without_bars(f"- {option_label(field, choice, control.catalog)}"), width)
     return lines
 
 

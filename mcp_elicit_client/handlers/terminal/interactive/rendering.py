@@ -38,6 +38,7 @@ INDENT = " " * len(GUTTER)
 _HANGING = "  "
 _GAP = "   "
 
+_LIKE_BARS = dict.fromkeys(map(ord, "|\u01c0\u2223\u2502\u2503\u2758\uff5c\uffe8"), "\u00a6")
 _AFTER_EMOJI = "(?<=[\u2190-\u2bff\u3030-\u32ff\U0001f000-\U0001faff])"
 _JOINER = re.compile(f"{_AFTER_EMOJI}\u200d")
 _SKIN_TONE = re.compile(f"{_AFTER_EMOJI}[\U0001f3fb-\U0001f3ff]")
@@ -116,6 +117,11 @@ def host_text(text: str, width: int, style: str = "class:host", indent: str = ""
     return [[(style, indent + (_HANGING if at else "") + line)] for at, line in enumerate(lines)]
 
 
+def without_bars(text: str) -> str:
+    """Return *text* of the server, such as a label, so that it cannot imitate the mark before a value of the host."""
+    return text.translate(_LIKE_BARS)
+
+
 def labelled(label: str, text: str, width: int) -> list[Line]:
     """Return lines with a label of the host and a text of the server."""
     head = f" {label} "
@@ -132,6 +138,7 @@ def labelled(label: str, text: str, width: int) -> list[Line]:
 def beside(mark: Line, label: str, label_width: int, value: Drawing, style: str = "class:server") -> Drawing:
     """Return lines with a label of the server, cut to its column, and its *value* at the right of it."""
     drawn = Drawing()
+    label = without_bars(label)
     start = len(GUTTER) + len(CLOSE)
     for at, line in enumerate(value.lines or [[]]):
         shown = (style, cut(label, label_width) if not at else "")

@@ -19,6 +19,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     input_text,
     server_text,
     value_room,
+    without_bars,
 )
 from mcp_elicit_client.handlers.terminal.interactive.view import App, KeyAction, View
 from mcp_elicit_client.presentation import messages
@@ -181,7 +182,7 @@ class ReviewView(View):
         label, style = control.field.title, control.style if control.state.is_set else "class:hint"
         lines: list[Line] = []
         if columns(label) > titles:
-            lines += server_text(label, width, "class:server", mark)
+            lines += server_text(without_bars(label), width, "class:server", mark)
             label, mark = "", [("", "   ")]
         value = input_text(
             self._shown(control), None, value_room(width, titles), hidden=False, style=style, rows=_NO_LIMIT

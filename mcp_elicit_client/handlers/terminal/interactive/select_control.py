@@ -22,6 +22,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     host_text,
     input_text,
     simplify_emoji,
+    without_bars,
 )
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
@@ -185,7 +186,8 @@ class SelectControl(Control):
         selected = any(choice is each for each in self.selected)
         box = f"[{'x' if selected else ' '}] " if self.several else f"({'x' if selected else ' '}) "
         mark = "> " if pointed else "  "
-        name = cut(option_label(self.field, choice, self.catalog), width - len(GUTTER) - len(mark + box) - 1)
+        label = without_bars(option_label(self.field, choice, self.catalog))
+        name = cut(label, width - len(GUTTER) - len(mark + box) - 1)
         style = "class:value" if selected else "class:server"
         return [("", MARK), ("class:gutter", BAR), ("class:focus", mark), (style, box + name)]
 
