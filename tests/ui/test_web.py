@@ -1576,6 +1576,23 @@ async def test_a_long_list_is_searched_by_typing_and_selected_options_are_counte
 
 
 @IN_A_BROWSER
+async def test_options_with_accents_are_found_without_them(web: Web) -> None:
+    countries = ["Österreich", "España", "Côte d’Ivoire", *(f"Land {number}" for number in range(20))]
+    fields = {"country": {"type": "string", "enum": countries}}
+    async with web.asked(form_params({"properties": fields})) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        search = page.get_by_role("combobox", name="country")
+        for typed, found in (
+            ("oster", "Österreich"),
+            ("ÖSTER", "Österreich"),
+            ("espan", "España"),
+            ("cote", "Côte d’Ivoire"),
+        ):
+            await search.fill(typed)
+            assert await page.get_by_role("option").all_inner_texts() == [found]
+
+
+@IN_A_BROWSER
 async def test_what_is_typed_in_a_long_list_is_selected_when_the_user_goes_on(web: Web) -> None:
     things = [f"Thing {number}" for number in range(30)]
     fields = {"one": {"type": "string", "enum": things}, "many": {"type": "array", "items": {"enum": things}}}

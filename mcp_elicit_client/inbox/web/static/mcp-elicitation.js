@@ -520,7 +520,7 @@ class SearchableList {
     this.card = card;
     this.texts = select.dataset;
     this.options = [...select.options];
-    this.folded = this.options.map((option) => option.text.toLocaleLowerCase());
+    this.folded = this.options.map((option) => withoutAccents(option.text));
     this.places = this.options.map((_, place) => place).filter((place) => this.options[place].value !== "");
     this.active = -1;
     this.shown = [];
@@ -559,7 +559,7 @@ class SearchableList {
 
   // Return the places of the options that begin with *wanted*, contain it, or contain its letters in this order.
   search(wanted) {
-    const text = wanted.toLocaleLowerCase();
+    const text = withoutAccents(wanted);
     if (!text) return this.places;
     const first = [], second = [], rest = [];
     for (const place of this.places) {
@@ -689,6 +689,9 @@ class SearchableList {
     this.status.textContent = this.texts.selected.replace("{count}", chosen.length);
   }
 }
+
+// Return a text in lower case and without accents, to compare typed words.
+function withoutAccents(text) { return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLocaleLowerCase(); }
 
 function hasLetters(text, letters) {
   let at = -1;
