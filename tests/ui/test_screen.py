@@ -866,14 +866,20 @@ async def test_an_option_with_a_blank_label_is_shown_and_found_by_typing() -> No
 async def test_a_field_that_is_longer_than_the_terminal_is_read_with_page_down() -> None:
     long = {"type": "string", "minLength": 5, "description": "One more line.\n" * 20}
     async with asking(form({"f": long, "g": NAME}), columns=40, rows=12) as person:
-        await person.types("ab")
-        await person.sees("| f         |  ab")
-        assert "Enter at least 5" not in person.shown
-        for _ in range(3):
+        await person.types(F1)
+        assert "Field name:" not in person.shown
+        for _ in range(4):
             await person.types(PAGE_DOWN)
-        await person.sees("! Enter at least 5 characters.", "Field 1 of 2")
+        await person.sees("Field name:", "Field 1 of 2")
         await person.types("c")
-        await person.sees("| f         |  abc")
+        await person.sees("| f         |  c")
+
+
+async def test_an_error_is_visible_however_long_the_description_is() -> None:
+    long = {"type": "string", "minLength": 5, "description": "One more line.\n" * 20}
+    async with asking(form({"f": long, "g": NAME}), columns=40, rows=12) as person:
+        await person.types("ab")
+        await person.sees("| f         |  ab", "! Enter at least 5 characters.")
 
 
 async def test_the_form_follows_the_size_of_the_window() -> None:

@@ -192,16 +192,16 @@ def focused(control: Control, width: int, label_width: int, symbols: Symbols, ke
         drawn.lines += server_text(without_bars(label), width, "class:host", mark)
         mark, label = [("", MARK)], ""
     drawn.add(beside(mark, label, label_width, control.value(value_room(width, label_width)), "class:host"))
+    room = value_room(width, label_width)
+    indent = " " * (width - room - 1) if room >= _MIN_HINT else INDENT
+    errors = control.errors()
+    for text in errors:  # next to the input, so that they are visible however long the rest is
+        drawn.lines += host_text(f"{symbols.attention} {text}", width, "class:error", indent)
     if description.help:
         drawn.lines += server_text(without_bars(description.help), width, "class:hint")
     drawn.add(control.options(width))
-    room = value_room(width, label_width)
-    indent = " " * (width - room - 1) if room >= _MIN_HINT else INDENT
     for text in control.remarks():
         drawn.lines += host_text(text, width, "class:hint", indent)
-    errors = control.errors()
-    for text in errors:
-        drawn.lines += host_text(f"{symbols.attention} {text}", width, "class:error", indent)
     if not errors:
         hints = [description.requirement, description.accepts, control.note()]
         drawn.lines += host_text("; ".join(filter(None, hints)), width, "class:hint", indent)
