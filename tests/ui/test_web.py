@@ -1125,7 +1125,7 @@ async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -
     }
     async with web.asked(form_params({"properties": properties})) as question:
         page = await web.get(f"/{question.id}")
-        assert "a,b\n</textarea>" in page.html
+        assert "&#34;a,b&#34;</textarea>" in page.html
         wrong = await web.fill(question, "review", f3="1_000")
         assert "Enter a number" in wrong.text
         await web.fill(question, "accept", f0="x, y", f1="2026-1-5", f2="  ", f3=" 2.50 ")
