@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -174,3 +175,20 @@ async def test_redis_requires_asyncio() -> None:
         await inbox.list("ann")
     answer: Any = await InboxHandler(inbox, "ann")(request())
     assert (answer.action, answer.by) == ("cancel", "error")
+
+
+@ON_REDIS
+@pytest.mark.parametrize("history_ttl", [math.inf, 1e30])
+async def test_closed_requests_can_be_kept_without_a_limit(history_ttl: float, tmp_path: Path) -> None:
+    server = RedisServer(tmp_path)
+    store = RedisStore(server.url, history_ttl=history_ttl)
+    inbox = Inbox(store)
+    try:
+        async with waiting_for_answer(inbox) as one:
+            (entry,) = await pending(inbox)
+            await inbox.answer("ann", entry.id, "accept", {"a": "x"})
+            assert (await one.result()).content == {"a": "x"}
+        assert [each.id for each in (await inbox.history("ann")).entries] == [entry.id]
+    finally:
+        await store.aclose()
+        server.stop()

@@ -11,6 +11,7 @@ import logging
 import secrets
 from typing import Any
 
+from mcp_elicit_client._arguments import YEAR
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
@@ -21,6 +22,8 @@ POLL_INTERVAL = 0.5
 """Seconds between two lease renewals, which also read what was published while no one listened."""
 
 _TIMEOUT = 5.0
+_MAX_TTL = 100 * YEAR
+"""Redis refuses times that are much longer."""
 _BATCH = 100
 _MAX_CONNECTIONS = 16
 
@@ -69,7 +72,7 @@ class RedisConnection:
         self._worker = secrets.token_hex(8)
         self._clock = clock
         self._lease_ttl = lease_ttl
-        self._limits = (max_history, round(history_ttl * 1_000))
+        self._limits = (max_history, round(min(history_ttl, _MAX_TTL) * 1_000))
         self._requests: dict[str, StoredRequest] = {}
         self._to_erase: set[str] = set()
         self._left: dict[str, tuple[StoredRequest, Resolution | None]] = {}
