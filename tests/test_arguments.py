@@ -728,6 +728,7 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "cooldown": (lambda: cooldown_after_declines(seconds=-1), "`seconds` must be a number above 0, not -1"),
     "remembering": (lambda: RememberedAnswers(seconds=math.inf), "`seconds` must be a number above 0 and at most"),
     "a storage": (lambda: rate_limit(storage="memorystore://"), "is not a storage for rate limits"),
+    "a relay": (lambda: relay(answer_timeout=math.inf), "`answer_timeout` must be a number above 0 and at most"),
     "queue": (lambda: one_at_a_time(max_queued=-1), "`max_queued` must be an int of at least 0, not -1"),
     "log": (lambda: AuditLog("x", backup_count=-1), "`backup_count` must be an int of at least 0, not -1"),
     "mode": (

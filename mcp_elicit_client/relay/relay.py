@@ -12,7 +12,7 @@ import anyio
 import anyio.abc
 from typing_extensions import Self
 
-from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_type
+from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync, check_type
 from mcp_elicit_client._concurrency import call_sync_inside
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
@@ -74,9 +74,9 @@ class Relay:
         timeout: The maximum time of the upstream server in one call, and
             before that to connect, in seconds; None for no limit.  It is
             paused while a request is open.
-        answer_timeout: The maximum time of the user, in seconds: for all
-            server-initiated requests of a call, or for each result of a
-            server with multi-round-trip requests.
+        answer_timeout: The maximum time of the user, in seconds, at most a
+            year: for all server-initiated requests of a call, or for each
+            result of a server with multi-round-trip requests.
         mode: How the protocol version is negotiated with the upstream server,
             as for `Caller.connect`.
         idle_timeout: Seconds after which unused connections are closed.
@@ -123,7 +123,7 @@ class Relay:
         check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
         check_type("request_options", request_options, RequestOptions, NoneType)
         check_seconds("timeout", timeout, optional=True)
-        check_seconds("answer_timeout", answer_timeout)
+        check_seconds("answer_timeout", answer_timeout, maximum=YEAR)
         check_mode(mode)
         check_seconds("idle_timeout", idle_timeout, allow_zero=True)
         check_int("max_calls", max_calls, 1)
