@@ -245,7 +245,7 @@ async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_press
 @pytest.mark.parametrize("is_new_request", [False, True])
 async def test_a_bot_that_speaks_another_language_after_a_restart_loses_nothing(*, is_new_request: bool) -> None:
     chat, inbox, answers = Chat(), Inbox(MemoryStore()), list[Answer]()
-    german = ChatHandler(chat, inbox=inbox, catalog=MessageCatalog.for_language("de"))
+    german = ChatHandler(chat, inbox=inbox, messages=MessageCatalog.for_language("de"))
     english = ChatHandler(chat, inbox=inbox)
     fields = {"price": {"type": "number"}, "day": {"type": "string", "format": "date"}, "sure": {"type": "boolean"}}
     request = parse_request(form_params({"properties": fields}), server="mail", user="ann")

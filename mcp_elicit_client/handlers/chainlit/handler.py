@@ -75,7 +75,7 @@ class ChainlitHandler(ChatHandler):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(_Chainlit(options.get("catalog", ENGLISH)), **options)
+        super().__init__(_Chainlit(options.get("messages", ENGLISH)), **options)
         chainlit.action_callback(ELEMENT)(self._on_action)
         _serve_element()
 

@@ -90,7 +90,7 @@ class ChatHandler:
         default_user: The person who answers requests without a user; None to
             cancel them.
         fallback: Answers requests that the chat cannot show.
-        catalog: The texts, and the locale of numbers and dates.
+        messages: The texts, and the locale of numbers and dates.
         time_zone: The users' time zone, such as ``Europe/Berlin``; None to
             ask for it.
 
@@ -107,12 +107,12 @@ class ChatHandler:
         inbox: Inbox | None = None,
         default_user: str | None = None,
         fallback: Handler | None = None,
-        catalog: MessageCatalog = ENGLISH,
+        messages: MessageCatalog = ENGLISH,
         time_zone: str | None = None,
     ) -> None:
         check_method("platform", platform, "send", "a `ChatPlatform`")
         check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
-        check_type("catalog", catalog, MessageCatalog)
+        check_type("messages", messages, MessageCatalog)
         check_type("time_zone", time_zone, str, NoneType)
         if time_zone is not None:
             check_time_zone(time_zone)
@@ -121,9 +121,9 @@ class ChatHandler:
         self._sender = MessageSender(platform)
         self._default_user = check_user(default_user, "default_user")
         self._fallback = None if fallback is None else normalize_handler(fallback)
-        self._catalog = catalog
-        self._rendering = Rendering(platform.limits, catalog)
-        self._sessions = Sessions(self._inbox, platform.limits, catalog, time_zone)
+        self._catalog = messages
+        self._rendering = Rendering(platform.limits, messages)
+        self._sessions = Sessions(self._inbox, platform.limits, messages, time_zone)
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._shown: dict[str, str] = {}
         self._asking: set[str] = set()
