@@ -83,7 +83,7 @@ class Inbox:
         """Close the files and connections of the store."""
         await self._store.aclose()
 
-    async def ask(self, owner: str, request: Request, *, placed: Callable[[str], object] | None = None) -> Answer:
+    async def ask(self, owner: str, request: Request, *, on_stored: Callable[[str], object] | None = None) -> Answer:
         """
         Store a request and wait for its answer.
 
@@ -92,7 +92,7 @@ class Inbox:
         Args:
             owner: The user or conversation that may answer.
             request: The request.
-            placed: Called with the ID of the request once it can be answered.
+            on_stored: Called with the ID of the request once it can be answered.
 
         Returns:
             The answer; a cancel if the request is not answered in time.
@@ -107,8 +107,8 @@ class Inbox:
         is_closed = False
         try:
             await self._store.put(stored)
-            if placed is not None:
-                placed(stored.id)
+            if on_stored is not None:
+                on_stored(stored.id)
             expires_at, margin = stored.expires_at, _EXTENSION_MARGIN
             # Not in another coroutine: that would take memory for each request that waits.
             while (resolution := await waiter.wait(expires_at - margin - self._store.clock())) is None:
@@ -441,7 +441,7 @@ async def ask_and_show(
         await is_stored.wait()
         await show(entry_ids[0])
 
-    return await run_until(show_stored, lambda: inbox.ask(owner, request, placed=note))
+    return await run_until(show_stored, lambda: inbox.ask(owner, request, on_stored=note))
 
 
 async def list_all(inbox: Inbox, owner: str) -> list[Entry]:
