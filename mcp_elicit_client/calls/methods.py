@@ -207,7 +207,7 @@ async def list_tools(session: Any, until: str | None = None) -> list[Any]:
     for _ in range(_MAX_PAGES):
         page = await session.list_tools(params=mcp.types.PaginatedRequestParams(cursor=cursor))
         tools += page.tools
-        cursor = getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)  # mcp 2.x, 1.x
-        if cursor is None or any(tool.name == until for tool in page.tools):
+        cursor = page.next_cursor if hasattr(page, "next_cursor") else page.nextCursor  # mcp 2.x, 1.x
+        if not cursor or any(tool.name == until for tool in page.tools):
             break
     return tools

@@ -827,13 +827,14 @@ def test_requests_in_a_result_have_the_origin_of_the_result_and_no_other(reporte
 
 
 @only_multi_round_trip
-async def test_the_tools_of_all_pages_are_listed() -> None:
+@pytest.mark.parametrize("end", [None, ""])
+async def test_the_tools_of_all_pages_are_listed(end: str | None) -> None:
     types: Any = mcp.types
 
     async def list_tools(_context: Any, params: Any) -> Any:
         page = 1 if params is None or params.cursor is None else int(params.cursor)
         tool = types.Tool.model_validate({"name": f"tool-{page}", "inputSchema": {"type": "object"}})
-        return types.ListToolsResult(tools=[tool], next_cursor=str(page + 1) if page < 3 else None)
+        return types.ListToolsResult(tools=[tool], next_cursor=str(page + 1) if page < 3 else end)
 
     server: Any = LowLevelServer
     async with connect(server("paged", on_list_tools=list_tools), Caller(ElicitationRegistry(), "paged")) as connection:
