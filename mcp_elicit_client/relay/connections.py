@@ -26,11 +26,12 @@ import anyio.abc
 from mcp_elicit_client._concurrency import call_sync_inside
 from mcp_elicit_client.calls.active_call import CallTimeouts
 from mcp_elicit_client.calls.methods import unwrap_session
+from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError, error_details
+from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError
 from mcp_elicit_client.relay.upstream import UpstreamCaller
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.typing import Answer, Mode, Request
@@ -264,7 +265,7 @@ class ConnectionPool:
         """Keep *connection* for the next call of *downstream*; *error* is the one with which the last call ended."""
         if isinstance(error, HandshakeRequiredError):
             self._mode = "legacy"
-        is_answer = isinstance(error, Exception) and error_details(error) is not None
+        is_answer = error_code(error) is not None
         if error is not None and not is_answer and _must_close(connection, error):
             connection.close()
         self._leased.discard(connection)
@@ -340,7 +341,7 @@ class ConnectionPool:
         connection.caller = self._make_caller(connection, downstream.modes, downstream.user)
         target = self._target
         if callable(target):
-            target = call_sync_inside(lambda: self._target(downstream.user))
+            target = call_sync_inside(functools.partial(target, downstream.user))
         timeouts = self._timeouts()
         self._connecting.add(timeouts)
         try:

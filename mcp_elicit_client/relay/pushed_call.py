@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 
 from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
-from mcp_elicit_client.calls.server_errors import sdk_error
+from mcp_elicit_client.calls.server_errors import error_code, sdk_error
 from mcp_elicit_client.calls.suspending import Deferral, defer_into
 from mcp_elicit_client.calls.url_elicitations import URL_ELICITATION_REQUIRED, UrlRequired
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
@@ -17,7 +17,6 @@ from mcp_elicit_client.core.request import BatchPosition, UrlRequest
 from mcp_elicit_client.exceptions import REPORT, RequestError
 from mcp_elicit_client.relay.connections import MAX_LISTENERS, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.refusals import error_details
 from mcp_elicit_client.relay.wire import answer_of_result, client_params
 from mcp_elicit_client.typing import Answer, Request
 
@@ -49,7 +48,7 @@ class PushedCall:
         try:
             result = await self._downstream.elicit(params)
         except Exception as error:
-            if error_details(error) is None:
+            if error_code(error) is None:
                 raise
             _logger.warning("the client of the gateway returned an error for a request of %r", request.server.name)
             return Answer.cancel(by="error", reason="the client of the gateway returned an error")

@@ -15,6 +15,7 @@ from typing_extensions import Self
 from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync, check_type
 from mcp_elicit_client._concurrency import call_sync_inside
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
+from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
@@ -23,7 +24,7 @@ from mcp_elicit_client.relay.gateway_handler import GatewayHandler
 from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls
 from mcp_elicit_client.relay.leg_stores import InboxLegs, MemoryLegs
 from mcp_elicit_client.relay.pushed_call import PushedCall
-from mcp_elicit_client.relay.refusals import RelayClosedError, error_details, is_internal, to_sdk_error
+from mcp_elicit_client.relay.refusals import RelayClosedError, is_internal, to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSigner
 from mcp_elicit_client.relay.stored_calls import StoredCalls
@@ -236,7 +237,7 @@ class Relay:
 
     def _raise_sdk_error(self, error: Exception) -> NoReturn:
         """Raise *error* as an error of the SDK, and log it if that says nothing to the client."""
-        if error_details(error) is not None:
+        if error_code(error) is not None:
             raise error
         if is_internal(error):
             _logger.error("the gateway to server %r failed", self._server.name, exc_info=error)
