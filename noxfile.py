@@ -92,6 +92,9 @@ PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 MAX_REPEATED = 3
 """How many failed tests CI runs once more, alone.  A busy machine causes no more of them than that."""
 
+UV = "uv>=0.9"
+"""The installer of packages."""
+
 SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 """What builds the site.  Zensical is pinned, since it is at version 0; Ruff formats long signatures."""
 
@@ -118,17 +121,30 @@ COPILOT = "github-copilot-sdk>=1.0.27"
 
 
 def install(session: nox.Session, *requirements: str) -> None:
-    """
-    Install *requirements*, unless the environment was made for the same ones.
-
-    They are not compiled, which takes almost half of the time: Python compiles what is imported.
-    """
+    """Install *requirements*, unless the environment was made for the same ones."""
     stamp = Path(session.virtualenv.location) / "installed.txt"
     wanted = "\n".join([*requirements, Path("pyproject.toml").read_text(encoding="utf-8")])
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
-        session.install("-q", "--no-compile", *requirements)
+        install_packages(session, *requirements)
         collect_less(session)
         stamp.write_text(wanted, encoding="utf-8")
+
+
+def install_packages(session: nox.Session, *arguments: str, into: Path | None = None) -> None:
+    """
+    Install packages into the environment of *session* or into another one.
+
+    uv takes seconds where pip takes a minute.  It reads no settings of pip, so that pip may reach an index that uv does
+    not reach.  Neither compiles what it installs, which takes long as well: Python compiles what is imported.
+    """
+    environment = into or Path(session.virtualenv.location)
+    session.install("-q", UV)
+    try:
+        session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": str(environment)})
+    except CommandFailed:
+        session.warn("uv failed, so pip installs the packages.  It takes a minute longer.")
+        python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+        session.run(str(python), "-m", "pip", "install", "-q", "--no-compile", *arguments, external=True)
 
 
 def collect_less(session: nox.Session) -> None:
@@ -143,12 +159,6 @@ def collect_less(session: nox.Session) -> None:
         " path.write_text('import gc; gc.set_threshold(50_000, 20, 50)')"
     )
     session.run("python", "-c", write)
-
-
-def install_with_uv(session: nox.Session, *arguments: str) -> None:
-    """Install many packages, for which pip takes minutes."""
-    session.install("-q", "uv>=0.9")
-    session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": session.virtualenv.location})
 
 
 def cache_of(session: nox.Session, tool: str) -> str:
@@ -246,7 +256,7 @@ def newest(session: nox.Session) -> None:
 @nox.session
 def lowest(session: nox.Session) -> None:
     """Test with the lowest version of every direct dependency that ``pyproject.toml`` allows."""
-    session.install("-q", "uv>=0.9")
+    session.install("-q", UV)
     resolve = ["uv", "pip", "install", "-q", "--python", str(Path(session.virtualenv.location, "bin", "python"))]
     session.run(*resolve, "--resolution", "lowest-direct", "-e", f".[{EXTRAS}]", *TEST)
     # Old versions warn about each other.
@@ -281,7 +291,7 @@ def chainlit(session: nox.Session) -> None:
     """Check the types of the handler for Chainlit, and test it with a real server and browser."""
     if sys.version_info >= (3, 14):
         session.skip("Chainlit needs Python 3.13 or older")
-    install_with_uv(session, "-e", f".[{CHAINLIT},terminal]", "mypy>=1.18", *BROWSER_TEST)
+    install_packages(session, "-e", f".[{CHAINLIT},terminal]", "mypy>=1.18", *BROWSER_TEST)
     mypy(session, "mcp_elicit_client/handlers/chainlit")
     session.run("python", "-m", "pytest", "-q", "tests/handlers/test_chainlit.py", *session.posargs)
 
@@ -290,8 +300,8 @@ def chainlit(session: nox.Session) -> None:
 def notebook(session: nox.Session) -> None:
     """Test the handler for notebooks in a real JupyterLab, with the newest kernel and with ipykernel 6."""
     old = str(Path(session.virtualenv.location) / "ipykernel-6")
-    install_with_uv(session, "-e", ".[notebook]", *JUPYTER, *BROWSER_TEST)
-    install_with_uv(session, "--no-deps", "--target", old, *OLD_JUPYTER)
+    install_packages(session, "-e", ".[notebook]", *JUPYTER, *BROWSER_TEST)
+    install_packages(session, "--no-deps", "--target", old, *OLD_JUPYTER)
     env = {"ELICIT_NOTEBOOK": "true", "ELICIT_IPYKERNEL_6": old}
     session.run("python", "-m", "pytest", "-q", *(session.posargs or NOTEBOOK_TESTS), env=env)
 
@@ -299,7 +309,7 @@ def notebook(session: nox.Session) -> None:
 @nox.session
 def compatibility(session: nox.Session) -> None:
     """Test every host library and write ``docs/compatibility.md``; takes about ten minutes."""
-    install(session, "uv>=0.9")
+    install(session, UV)
     session.run("python", "-m", "tests.compatibility.matrix", *session.posargs)
 
 
@@ -330,11 +340,11 @@ def package(session: nox.Session) -> None:
         programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
         python = [str(programs / "python"), "-m"]
         session.chdir(folder)
-        session.run(*python, "pip", "install", "-q", "--no-compile", str(wheel), external=True)
+        session.run(*python, "pip", "install", "-q", "--no-compile", str(wheel), external=True)  # as users do
         session.run(str(programs / "mcp-elicit"), "demo", external=True)
         tools = ["hypothesis", "pytest", "pytest-timeout", "sybil", "trio"]
-        session.run(*python, "pip", "install", "-q", "--no-compile", f"{wheel}[{EXTRAS}]", *tools, external=True)
-        session.run(*python, "pip", "install", "-q", "--no-deps", *TYPED_HOSTS, external=True)
+        install_packages(session, f"{wheel}[{EXTRAS}]", *tools, into=folder / "venv")
+        install_packages(session, "--no-deps", *TYPED_HOSTS, into=folder / "venv")
         verify_types(session, programs)
         session.chdir(checkout)
         tests = [*WHEEL_TESTS, "docs/get-started.md"]
@@ -346,7 +356,7 @@ def package(session: nox.Session) -> None:
 @nox.session
 def wheels(session: nox.Session) -> None:
     """Resolve the wheel in a folder for every platform and Python, with wheels only; takes about half an hour."""
-    install(session, "pip>=25", "uv>=0.9")
+    install(session, "pip>=25", UV)
     session.run("python", "-m", "tools.wheels", *map(str, Path(session.posargs[0]).glob("*.whl")))
 
 
