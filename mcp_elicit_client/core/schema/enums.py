@@ -154,8 +154,8 @@ def _titled_union(schema: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]
     for keyword in ("oneOf", "anyOf"):
         union = schema.get(keyword)
         if isinstance(union, list):
-            options = [each for each in union if _has_constant(each)]
-            if options and (len(options) == len(union) or all(_has_constant(each) or _is_null(each) for each in union)):
+            options = [each for each in union if has_constant(each)]
+            if options and (len(options) == len(union) or all(has_constant(each) or _is_null(each) for each in union)):
                 return keyword, options
     return None
 
@@ -168,11 +168,11 @@ def _is_null(option: object) -> bool:
     return isinstance(option, dict) and option.get("type") == "null"
 
 
-def _has_constant(option: object) -> bool:
+def has_constant(option: object) -> bool:
+    """Return True if *option*, one schema of a union, allows one value."""
     if not isinstance(option, dict):
         return False
-    enum = option.get("enum")
-    return "const" in option or (isinstance(enum, list) and len(enum) == 1)
+    return "const" in option or (isinstance(enum := option.get("enum"), list) and len(enum) == 1)
 
 
 def _constant(option: Mapping[str, Any]) -> object:

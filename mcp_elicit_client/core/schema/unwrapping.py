@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
-from mcp_elicit_client.core.schema.enums import Report, spells_choices
+from mcp_elicit_client.core.schema.enums import Report, has_constant, spells_choices
 
 _Schema: TypeAlias = Mapping[str, Any]
 
@@ -178,8 +178,10 @@ def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Sc
 
 def _open_all_of(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     """Return *schema* with the keywords inside its ``allOf``; None without one, or if its schemas contradict."""
+    if "allOf" not in schema:
+        return None
     outer = _without(schema, "allOf")
-    match schema.get("allOf"):
+    match schema["allOf"]:
         case [dict(only)] if _COMBINED.isdisjoint(outer):
             return _overridden(only, outer, report)
         case [_, *_] as parts if len(parts) <= _MAX_BRANCHES:
@@ -240,11 +242,8 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
         if not isinstance(options, list) or not all(isinstance(option, dict) for option in options):
             continue
         branches = [option for option in options if not _is_null(option)]
-        outer = _without(schema, keyword)
-        if branches and spells_choices({keyword: branches}):
-            if len(branches) == len(options):
-                return None
-            return {**outer, keyword: branches}
+        if branches and all(map(has_constant, branches)):
+            return None if len(branches) == len(options) else {**schema, keyword: branches}
         if "type" in schema or "enum" in schema:
             continue
         if len(branches) > _MAX_BRANCHES:
@@ -255,7 +254,7 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
             raise UnsupportedSchemaError("allows no value but null")
         if len(ranked) > 1:
             report("union", "it allows several schemas; the simplest is used")
-        return _overridden(ranked[0], outer, report)
+        return _overridden(ranked[0], _without(schema, keyword), report)
     return None
 
 
