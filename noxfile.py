@@ -138,8 +138,8 @@ def install_packages(session: nox.Session, *arguments: str, into: Path | None = 
     not reach.  Neither compiles what it installs, which takes long as well: Python compiles what is imported.
     """
     environment = into or Path(session.virtualenv.location)
-    session.install("-q", UV)
     try:
+        session.install("-q", "--only-binary", ":all:", UV)
         session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": str(environment)})
     except CommandFailed:
         session.warn("uv failed, so pip installs the packages.  It takes a minute longer.")
