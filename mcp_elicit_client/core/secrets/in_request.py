@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
+from typing_extensions import assert_never
+
 from mcp_elicit_client.core.form import (
+    BooleanField,
     ChoiceField,
     Field,
     Form,
@@ -89,8 +92,10 @@ def _holds_piece(field: Field) -> bool:
             return field.maximum is not None and field.maximum <= 9 and (field.minimum or 0) >= 0
         case TextField():
             return field.max_length is not None and field.max_length < _SHORTEST_CODE
-        case _:
+        case BooleanField():
             return False
+        case _:
+            assert_never(field)
 
 
 def _asked_in_texts(field: Field) -> SecretKind | None:

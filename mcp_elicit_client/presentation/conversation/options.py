@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from typing_extensions import assert_never
+
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.text import fold_accents
 
 
@@ -56,6 +58,12 @@ def matches(labels: Sequence[str], text: str) -> list[int]:
 
 def option_values(field: Field) -> list[object]:
     """Return the values that the buttons of *field* stand for, by their positions."""
-    if isinstance(field, BooleanField):
-        return [True, False]
-    return [each.value for each in field.choices] if isinstance(field, (ChoiceField, MultiChoiceField)) else []
+    match field:
+        case BooleanField():
+            return [True, False]
+        case ChoiceField() | MultiChoiceField():
+            return [each.value for each in field.choices]
+        case TextField() | NumberField():
+            return []
+        case _:
+            assert_never(field)

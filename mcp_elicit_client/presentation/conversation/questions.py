@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
+from typing_extensions import assert_never
+
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
@@ -51,10 +53,12 @@ def _takes_any_text(field: Field) -> bool:
     match field:
         case TextField():
             return field.format not in FORMATS
-        case MultiChoiceField(choices=()):
-            return True
-        case _:
+        case MultiChoiceField():
+            return not field.choices
+        case NumberField() | BooleanField() | ChoiceField():
             return False
+        case _:
+            assert_never(field)
 
 
 def help_lines(catalog: MessageCatalog, *, can_block: bool, has_buttons: bool) -> Iterator[Part]:
@@ -121,7 +125,10 @@ class FieldQuestion(NamedTuple):
             case MultiChoiceField(choices=[_, *_]):
                 button = self.catalog.text(messages.USE_SELECTION)
                 return self.catalog.text(messages.PRESS_OPTIONS, button=button)
-        return ""
+            case TextField() | NumberField() | MultiChoiceField():
+                return ""
+            case _:
+                assert_never(self.field)
 
     def prompt(self, words: str) -> str:
         """Return the last line of the question: what to type, such as *words*, and what an empty reply means."""
@@ -174,4 +181,7 @@ class FieldQuestion(NamedTuple):
                 return messages.TYPE_NUMBER_OR_NAME if accepts_option_numbers(field) else messages.TYPE_NAME
             case MultiChoiceField(choices=[_, *_]) as field:
                 return messages.TYPE_NUMBERS_OR_NAMES if accepts_option_numbers(field) else messages.TYPE_NAMES
-        return None
+            case TextField() | NumberField() | MultiChoiceField():
+                return None
+            case _:
+                assert_never(self.field)
