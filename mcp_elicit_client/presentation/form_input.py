@@ -158,14 +158,21 @@ def read_form(form: Form, given: Mapping[str, FieldInput], context: InputContext
     return FormState(content=content, sources=sources, errors=checked.errors)
 
 
+def preselected(field: Field) -> Any:
+    """
+    Return the default value that a page or dialog fills in; `OMITTED` without one.
+
+    It is never yes: only an explicit choice counts as consent.
+    """
+    if field.default is None or (isinstance(field, BooleanField) and field.default):
+        return OMITTED
+    return to_json_value(field, field.default)
+
+
 def is_suggested(field: Field, value: Any) -> bool:
     """Return True if *value* is what a page suggests for *field*."""
-    if field.default is None or value is OMITTED:
-        return False
-    suggested = to_json_value(field, field.default)
-    if isinstance(field, BooleanField):
-        return value is suggested is False  # "Yes" is never preselected.
-    return json_equal(value, suggested)
+    suggested = preselected(field)
+    return suggested is not OMITTED and value is not OMITTED and json_equal(value, suggested)
 
 
 def sources_of(request: Request, content: Mapping[str, Any] | None) -> dict[str, Source]:

@@ -13,7 +13,7 @@ from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import FormConversation, HostText, Part, ServerText
 from mcp_elicit_client.presentation.conversation.options import option_values
 from mcp_elicit_client.presentation.descriptions import describe_field, option_labels, title_line
-from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection
+from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection, preselected
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, to_text
 from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.presentation.remembering import remember_label
@@ -168,9 +168,9 @@ def _hint(field: Field, catalog: MessageCatalog) -> str:
 
 
 def _initial(conversation: FormConversation, field: Field, limits: DialogLimits, context: InputContext) -> DialogValue:
-    value = conversation.present_value(field)
-    if value is OMITTED or (isinstance(field, BooleanField) and value and conversation.is_suggested(field)):
-        return None  # never preselect "yes": only an explicit choice counts as consent
+    value = preselected(field) if conversation.is_suggested(field) else conversation.present_value(field)
+    if value is OMITTED:
+        return None
     if option_values(field):
         keys = [json_key(each) for each in option_values(field)]
         values = value if isinstance(field, MultiChoiceField) else [value]
