@@ -172,7 +172,8 @@ def has_constant(option: object) -> bool:
     """Return True if *option*, one schema of a union, allows one value."""
     if not isinstance(option, dict):
         return False
-    return "const" in option or (isinstance(enum := option.get("enum"), list) and len(enum) == 1)
+    enum = option.get("enum")
+    return "const" in option or (isinstance(enum, list) and len(enum) == 1)
 
 
 def _constant(option: Mapping[str, Any]) -> object:

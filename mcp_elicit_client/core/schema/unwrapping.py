@@ -178,14 +178,11 @@ def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Sc
 
 def _open_all_of(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     """Return *schema* with the keywords inside its ``allOf``; None without one, or if its schemas contradict."""
-    if "allOf" not in schema:
-        return None
-    outer = _without(schema, "allOf")
-    match schema["allOf"]:
-        case [dict(only)] if _COMBINED.isdisjoint(outer):
-            return _overridden(only, outer, report)
+    match schema.get("allOf"):
+        case [dict(only)] if _COMBINED.isdisjoint(schema):
+            return _overridden(only, _without(schema, "allOf"), report)
         case [_, *_] as parts if len(parts) <= _MAX_BRANCHES:
-            return _merged([*parts, outer], definitions, report)
+            return _merged([*parts, _without(schema, "allOf")], definitions, report)
         case _:
             return None
 
