@@ -30,15 +30,7 @@ from mcp_elicit_client.presentation.descriptions import (
     option_labels,
     selection_limits,
 )
-from mcp_elicit_client.presentation.form_input import (
-    OMITTED,
-    FieldInput,
-    FormState,
-    Intent,
-    Selection,
-    preselected,
-    read_form,
-)
+from mcp_elicit_client.presentation.form_input import FieldInput, FormState, Intent, Selection, preselected, read_form
 from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, to_text
 from mcp_elicit_client.typing import FormRequest, Request
 
@@ -314,7 +306,7 @@ def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) 
     match field:
         case BooleanField():
             labels = [(_YES, capitalize(catalog.text(messages.YES))), (_NO, capitalize(catalog.text(messages.NO)))]
-            suggested = [] if preselected(field) is OMITTED else [_NO]
+            suggested = [_NO] if preselected(field) is False else []
         case ChoiceField() | MultiChoiceField(choices=[_, *_]):
             labels = [(str(index), label) for index, label in enumerate(option_labels(field, catalog))]
             suggested = _suggested_options(field)
