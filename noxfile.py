@@ -143,8 +143,8 @@ def install_packages(session: nox.Session, *arguments: str, into: Path | None = 
         session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": str(environment)})
     except CommandFailed:
         session.warn("uv failed, so pip installs the packages.  It takes a minute longer.")
-        python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-        session.run(str(python), "-m", "pip", "install", "-q", "--no-compile", *arguments, external=True)
+        pip = ["python", "-m", "pip", "--python", str(environment)]
+        session.run(*pip, "install", "-q", "--no-compile", *arguments)
 
 
 def collect_less(session: nox.Session) -> None:
