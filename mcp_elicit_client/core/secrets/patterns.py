@@ -16,6 +16,11 @@ PATTERNS: Mapping[str, str] = {
     "wrapped": r"(?<=[^\W\d_]|[,-])[ \t]{0,8}\n[ \t]{0,8}(?=[^\W\d_])",
     # The columns of a database are no request: ``SELECT password FROM users``.
     "sql": r"\bSELECT(?: DISTINCT)? [\w.*()]{1,64}(?:, ?[\w.*()]{1,64}){0,64} FROM [\w.]",
+    # The name of a variable as an example is no request: ``e.g. GITHUB_TOKEN``.
+    "example_name": r"""(?x)
+        \b (?: [Ee]\.\ ?g\. | [Ff]or\ example | such\ as | z\.\ ?B\. | p\.\ ?e[jx]\. ) ,? \s
+        [A-Z][A-Z0-9]{0,63} _ [A-Z0-9_]{1,63} \b
+    """,
     "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
     "joint": r"\w[^\w\s]{1,2}\w",
     "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",

@@ -198,7 +198,7 @@ def _folded(text: str) -> str:
     if "#" in text or "°" in text:
         text = pattern("number_sign").sub(" number ", text)
     if "_" in text:
-        text = text.replace("_", " ")
+        text = pattern("example_name").sub(" ", text).replace("_", " ")
     if "\n" in text:
         text = "\n".join(dict.fromkeys((text, pattern("wrapped").sub(" ", text)))).replace("\n", " ¶ ")
     no_letters = pattern("no_letters")
