@@ -658,7 +658,7 @@ async def test_a_filter_shows_matching_options() -> None:
         await person.sees("13 of 40 options")
         await person.types("33")
         await person.sees("No matching options")
-        await person.types(ENTER, SENT)
+        await person.types(*[BACKSPACE] * 3, ENTER, SENT)
         assert (await person.done()).content == {}
 
 
@@ -700,6 +700,31 @@ async def test_enter_does_not_leave_a_filter_without_matching_options(asked: dic
         await person.sees("Field 2 of 2")
 
 
+@pytest.mark.parametrize("typed", ["town 17", "nowhere"])
+@pytest.mark.parametrize("key", [SEND, TAB, BACK_TAB])
+@pytest.mark.parametrize("asked", [{**MANY, "default": "town 0"}, {"type": "array", "items": MANY}])
+async def test_text_in_a_filter_that_selected_nothing_needs_attention(
+    asked: dict[str, Any], key: str, typed: str
+) -> None:
+    async with asking(form({"f": asked, "other": NAME})) as person:
+        await person.types(typed, key, SEND)
+        await person.sees(typed, "Select one of the options.", "1 field needs attention", "Field 1 of 2")
+        await person.types(*[BACKSPACE] * len(typed))
+        assert "Select one" not in person.shown
+        await person.types(SENT)
+        assert (await person.done()).sources == ({"f": "default"} if "default" in asked else {})
+
+
+@pytest.mark.parametrize("typed", ["town 17", "nowhere"])
+async def test_f2_clears_the_text_in_a_filter_before_it_sends_an_empty_list(typed: str) -> None:
+    async with asking(form({"f": {"type": "array", "items": MANY}, "other": NAME})) as person:
+        await person.types(typed, F2)
+        await person.sees("40 of 40 options")
+        assert "none selected" not in person.shown
+        await person.types(F2, ENTER)
+        await person.sees("(none selected)", "Field 2 of 2")
+
+
 @pytest.mark.parametrize("typed", ["oster", "ÖSTER", "cote", "Cote d’"])
 async def test_a_filter_finds_options_with_or_without_their_accents(typed: str) -> None:
     countries = ["Österreich", "Côte d’Ivoire", *(f"Country{at}" for at in range(9))]
@@ -730,7 +755,7 @@ KOREA = ["South Africa", "South Korea", "North Korea", *(f"Country{at}" for at i
         (["south", " ", " "], ["South Africa"]),
         (["korea", " ", DOWN, " "], ["South Korea", "North Korea"]),
         ([" "], ["South Africa"]),
-        (["nowhere", " "], None),
+        (["nowhere", " ", *[BACKSPACE] * 7], None),
     ],
 )
 async def test_a_space_in_the_name_of_an_option_is_typed_into_the_filter(

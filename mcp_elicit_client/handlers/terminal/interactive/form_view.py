@@ -196,6 +196,8 @@ class FormView(View):
         self.app.call_later(lambda: control.read(given), settle)
 
     def _check_all(self) -> None:
+        if self.control is not None:
+            self.control.leave()
         for control in self.controls:
             control.insistent = True
         invalid = [at for at, control in enumerate(self.controls) if control.state.errors]

@@ -9,6 +9,7 @@ from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField, choices_by_key
 from mcp_elicit_client.core.schema.enums import Choice, json_key
+from mcp_elicit_client.core.validation.field_errors import field_error
 from mcp_elicit_client.handlers.terminal.interactive.control import Control, join_lines
 from mcp_elicit_client.handlers.terminal.interactive.option_search import OptionSearch
 from mcp_elicit_client.handlers.terminal.interactive.rendering import (
@@ -81,10 +82,19 @@ class SelectControl(Control):
             self.state = self.read(self.given)
             self.change()
 
+    @property
+    def _has_unused_text(self) -> bool:
+        """True if the filter contains text for which no option was selected."""
+        has_text = self.buffer is not None and bool(self.buffer.text.strip())
+        return has_text and (self._is_typing or not self.shown)
+
     def leave(self) -> None:
         super().leave()
-        self._pointed = None
         self.refusal = ""
+        if self._has_unused_text:  # what was typed is not lost without notice
+            self.refuse(field_error(self.field.name, "choice"))
+            return
+        self._pointed = None
         self._is_typing = False
         if self.buffer is not None:
             self.buffer.reset()
@@ -103,13 +113,13 @@ class SelectControl(Control):
                 if is_meant:
                     self._select()
                     return bool(self.refusal)
-                return not self.shown  # what was typed is not lost without notice
+                return not self.shown  # the text in the filter is kept
             case "paste" if self.buffer is not None:
                 self.buffer.insert_text(join_lines(data))
             case "erase":
                 self._change([], empty=False)
             case "omit":
-                self._change([], empty=self.several and not self.selected and not self.empty)
+                self._clear()
             case "delete" if self.buffer is not None:
                 self.buffer.delete()
             case _:
@@ -241,6 +251,13 @@ class SelectControl(Control):
             return None
         return self._find([each.value for each in [*kept, choice]])
 
+    def _clear(self) -> None:
+        """Clear the selection and the filter.  If there is nothing to clear, the user wants an empty list."""
+        is_clear = not self.selected and not self.empty and not self._has_unused_text
+        if self.buffer is not None:
+            self.buffer.text = ""
+        self._change([], empty=self.several and is_clear)
+
     def _is_part_of_name(self, typed: str) -> bool:
         """Return True if *typed* is the beginning of a name that the user types, who points at no other option."""
         shown = self.shown
@@ -259,6 +276,7 @@ class SelectControl(Control):
         self._pointed = shown[0] if shown and self.buffer is not None and self.buffer.text.strip() else None
         # What is selected already is not removed again.
         self._is_typing = self._pointed is not None and self.field.choices[self._pointed] not in self.selected
+        self.state = self.read(self.given if self.touched else Intent.UNTOUCHED)
         self.on_change(self)
 
 
