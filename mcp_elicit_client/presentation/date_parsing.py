@@ -34,6 +34,8 @@ _TIME = (
 )
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
 """The spaces between the parts of formatted dates and times, which users paste."""
+_MIN_OFFSET, _MAX_OFFSET = -12, 14
+"""The hours from UTC that time zones have.  Thus ``09:00-17:30`` is no time with an offset."""
 _OFFSET = r"(?ai)(?:UTC|GMT)?([+-])([0-9]{1,2}):?([0-9]{2})?"
 
 
@@ -225,6 +227,8 @@ def _offsets(zone: str | None, moment: str) -> tuple[str, ...]:
     if zone.upper() in ("Z", "UTC", "GMT"):
         return ("Z",)
     if offset := re.fullmatch(_OFFSET, zone):
+        if not _MIN_OFFSET <= int(f"{offset[1]}{offset[2]}") <= _MAX_OFFSET:
+            raise DateFaultError("unknown_zone")
         return (f"{offset[1]}{offset[2]:0>2}:{offset[3] or '00'}",)
     try:
         naive = datetime.fromisoformat(moment)
