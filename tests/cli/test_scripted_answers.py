@@ -21,7 +21,7 @@ from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.policies import compose, protect_secrets
-from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Answer
 from tests.support import form_params
 
@@ -63,7 +63,7 @@ def script(tmp_path: Path, *, answers: object = None, **chosen: Any) -> Scripted
     if answers is not None:
         path = str(tmp_path / "answers.json")
         Path(path).write_text(answers if isinstance(answers, str) else json.dumps(answers), encoding="utf-8")
-    options = argparse.Namespace(tool="book", catalog=ENGLISH, answers=path, **{**NO_OPTIONS, **chosen})
+    options = argparse.Namespace(tool="book", answers=path, **{"catalog": ENGLISH, **NO_OPTIONS, **chosen})
     found = scripted_answers(options)
     assert found is not None
     return found
@@ -94,6 +94,22 @@ def test_texts_are_read_as_typed_and_other_fields_have_their_default(tmp_path: P
     assert answer.sources["guests"] == "default"
     assert "user" not in answer.sources.values()
     assert answering.report(width=100, include_unused=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "value"),
+    [("de", "ja", True), ("de", "Nein", False), ("fr", "oui", True), ("es", "sí", True), ("ja", "いいえ", False)],
+)
+def test_a_yes_or_no_is_read_in_the_language_of_the_user(
+    tmp_path: Path, language: str, typed: str, value: bool
+) -> None:
+    catalog = MessageCatalog.for_language(language)
+    answering = script(tmp_path, catalog=catalog, set=["name=Ada", f"terrace={typed}"])
+
+    (answer,) = ask(answering, ORDER)
+
+    assert answer.content is not None
+    assert answer.content["terrace"] is value
 
 
 def test_an_object_answers_one_form_and_can_be_completed_by_texts(tmp_path: Path) -> None:

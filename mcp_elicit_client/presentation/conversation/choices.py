@@ -56,6 +56,12 @@ class ChoiceMaker(NamedTuple):
                 yield from no_keys(self.catalog)
 
 
+def find_yes_or_no(typed: str, catalog: MessageCatalog) -> bool | None:
+    """Return the yes or no that *typed* means, in English or in the language of *catalog*; None if it means neither."""
+    choice = find_choice(typed, ChoiceMaker(catalog, server="").make("yes", "no"))
+    return None if choice is None else choice == "yes"
+
+
 def find_choice(typed: str, choices: Sequence[WordChoice]) -> str | None:
     """
     Return the ID of the choice that *typed* means; None if it means none, or several.

@@ -11,7 +11,7 @@ from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
-from mcp_elicit_client.presentation.conversation.choices import find_choice
+from mcp_elicit_client.presentation.conversation.choices import find_choice, find_yes_or_no
 from mcp_elicit_client.presentation.conversation.form_turns import FormTurns
 from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, FormStep
@@ -293,8 +293,8 @@ class FormConversation:
         """Return the yes or no, or the option with a blank label, that *text* means in the language of the user."""
         field = self._field
         if isinstance(field, BooleanField):
-            choice = find_choice(text, self._turns.yes_and_no)
-            return text if choice is None else Selection((choice == "yes",))
+            is_yes = find_yes_or_no(text, self._catalog)
+            return text if is_yes is None else Selection((is_yes,))
         labels = option_labels(field, self._catalog)
         if isinstance(field, (ChoiceField, MultiChoiceField)) and labels.count(text.strip()) == 1:
             option = field.choices[labels.index(text.strip())]

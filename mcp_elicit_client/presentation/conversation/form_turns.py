@@ -92,11 +92,6 @@ class FormTurns:
         """True if the question for a field can be left for the one before it, or for the review."""
         return self._progress.at > 0 or self._progress.is_editing
 
-    @property
-    def yes_and_no(self) -> list[WordChoice]:
-        """The choices of a boolean field."""
-        return self._make.make("yes", "no")
-
     def choices(self) -> list[WordChoice]:
         """Return what can be typed without a slash."""
         refusing = refusals(self._request)
