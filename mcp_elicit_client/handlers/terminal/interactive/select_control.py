@@ -252,11 +252,11 @@ class SelectControl(Control):
         return self._find([each.value for each in [*kept, choice]])
 
     def _clear(self) -> None:
-        """Clear the selection and the filter.  If there is nothing to clear, the user wants an empty list."""
-        is_clear = not self.selected and not self.empty and not self._has_unused_text
-        if self.buffer is not None:
+        """Clear text in the filter that selected no option; without such text, the selection."""
+        if self.buffer is not None and self._has_unused_text:
             self.buffer.text = ""
-        self._change([], empty=self.several and is_clear)
+        else:
+            self._change([], empty=self.several and not self.selected and not self.empty)
 
     def _is_part_of_name(self, typed: str) -> bool:
         """Return True if *typed* is the beginning of a name that the user types, who points at no other option."""
