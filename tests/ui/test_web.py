@@ -570,6 +570,28 @@ async def test_untouched_fields_are_omitted_and_yes_is_never_preselected(web: We
     assert answer.content == {"name": "Ann", "must": False}
 
 
+async def test_an_untouched_suggestion_is_sent_as_the_server_suggested_it(web: Web) -> None:
+    properties = {
+        "lines": {"type": "string", "default": "a\r\nb"},
+        "blank": {"type": "string", "default": "  "},
+        "places": {"type": "array", "items": {"type": "string"}, "default": ["1 Road\nTown", " Inn"]},
+        "places2": {"type": "array", "items": {"type": "string"}, "default": ["1 Road\nTown", " Inn"]},
+        "options": {"type": "array", "items": {"type": "string", "enum": ["x", "0"]}, "default": ["0"]},
+    }
+    shown = "1 Road\r\nTown\r\n Inn"
+    async with web.asked(form_params({"properties": properties})) as question:
+        await web.fill(question, "accept", f0="a\r\nb", f1="  ", f2=shown, f3=f"{shown}\r\n", f4="0")
+        answer = await question.over()
+
+    assert answer.content == {
+        "lines": "a\r\nb",
+        "blank": "  ",
+        "places": ["1 Road\nTown", " Inn"],
+        "places2": ["1 Road", "Town", "Inn"],
+        "options": ["x"],
+    }
+
+
 async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(web: Web) -> None:
     async with web.asked() as question:
         for step in ("review", "accept"):

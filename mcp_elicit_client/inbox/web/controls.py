@@ -339,8 +339,8 @@ def _suggested_options(field: ChoiceField | MultiChoiceField) -> list[str]:
 def _given(field: Field, name: str, filled: FormData) -> FieldInput:
     """Return what the user did with one field.  The page showed its default, so nothing sent means not provided."""
     texts = filled.get(name, ())
-    if isinstance(field, (TextField, MultiChoiceField)) and _is_empty(field.default) and not any(texts):
-        return Intent.UNTOUCHED  # the control is as empty as it was shown
+    if _is_as_shown(field, name, texts):
+        return Intent.UNTOUCHED
     match field:
         case BooleanField():
             values = {_YES: True, _NO: False}
@@ -357,8 +357,17 @@ def _given(field: Field, name: str, filled: FormData) -> FieldInput:
             assert_never(field)
 
 
-def _is_empty(default: object) -> bool:
-    return default is not None and not default
+def _is_as_shown(field: Field, name: str, texts: Sequence[str]) -> bool:
+    """Return True if *texts* are what the control of *field* sends if the user does not change its default."""
+    if not isinstance(field, (TextField, MultiChoiceField)) or field.default is None:
+        return False
+    if isinstance(field, MultiChoiceField) and field.choices:
+        return not field.default and not any(texts)
+    return _one_kind_of_breaks("".join(texts[:1])) == _one_kind_of_breaks(_text(field, name, None, None))
+
+
+def _one_kind_of_breaks(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _option_value(field: ChoiceField | MultiChoiceField, text: str) -> object:
