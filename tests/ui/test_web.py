@@ -1403,6 +1403,21 @@ async def test_a_message_with_many_lines_leaves_room_for_other_requests(web: Web
         assert await page.evaluate("document.querySelector('.excerpt').offsetHeight") < 150
 
 
+@IN_A_BROWSER
+async def test_a_long_message_shows_that_it_goes_on_even_without_a_scroll_bar(web: Web) -> None:
+    async with web.asked({**FORM, "message": "a\n\n" * 100}) as question, browsing(web) as page:
+        for path, name in (("/", ".excerpt"), (f"/{question.id}", ".message")):
+            await page.goto(path)
+            message = page.locator(name)
+            lines = await message.evaluate("each => each.clientHeight / parseFloat(getComputedStyle(each).lineHeight)")
+            assert 0.25 < lines % 1 < 0.75
+            box = await message.bounding_box()
+            end = {"x": box["x"] + 50, "y": box["y"] + box["height"] - 4, "width": 50, "height": 4}
+            before = await page.screenshot(clip=end)
+            await message.evaluate("each => each.scrollTo(0, each.scrollHeight)")
+            assert await page.screenshot(clip=end) != before
+
+
 async def test_a_body_whose_length_has_thousands_of_digits_is_too_long(web: Web) -> None:
     async with web.asked() as question:
         headers = {"content-type": "application/json", "content-length": "9" * 5_000}
