@@ -286,6 +286,59 @@ async def test_an_answer_that_cannot_be_read_neither_stops_the_others_nor_ends_t
             assert (await asked.result()).content == {"a": "x"}
 
 
+@pytest.mark.parametrize("is_closed", [False, True])
+@pytest.mark.parametrize(
+    ("column", "damage"),
+    [
+        ("request", b"\x00"),
+        *(("state", value) for value in ("unknown", b"pending", "")),
+        *((column, value) for column in ("created_at", "expires_at") for value in ("nan", 1e300, 2**62, "soon")),
+        *((column, "1e400") for column in ("sequence", "revision")),
+    ],
+)
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
+async def test_a_row_that_another_program_damaged_is_an_inbox_error(
+    sqlite: Stores, column: str, damage: Any, is_closed: bool
+) -> None:
+    inbox, other = Inbox(sqlite()), Inbox(sqlite())
+    async with asking(inbox):
+        (entry,) = await pending(other)
+        if is_closed:
+            await other.answer("ann", entry.id, "decline")
+        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
+            connection.execute(f"UPDATE requests SET {column} = ?", [damage])
+        with pytest.raises(InboxError, match="contains a request that cannot be read"):
+            await other.get("ann", entry.id)
+
+
+@pytest.mark.parametrize(("column", "damage"), [("updated_at", "nan"), ("action", b"x"), ("answered_by", b"x")])
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
+async def test_a_resolution_that_another_program_damaged_is_an_inbox_error(
+    sqlite: Stores, column: str, damage: Any
+) -> None:
+    inbox = Inbox(sqlite())
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "decline")
+        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
+            connection.execute(f"UPDATE requests SET {column} = ?", [damage])
+        with pytest.raises(InboxError, match="contains a request that cannot be read"):
+            await inbox.history("ann")
+
+
+@pytest.mark.parametrize(("column", "damage"), [("state", "unknown"), ("body", b"x"), ("expires_at", 1e300)])
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
+async def test_a_suspended_call_that_another_program_damaged_is_an_inbox_error(
+    sqlite: Stores, column: str, damage: Any
+) -> None:
+    calls = calls_of(Inbox(sqlite()))
+    call = await calls.suspend("ann", "{}", [request()], 600.0)
+    with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
+        connection.execute(f"UPDATE calls SET {column} = ?", [damage])
+    with pytest.raises(InboxError, match="contains a suspended call that cannot be read"):
+        await calls.find("ann", call.id)
+
+
 def _lease_end(sqlite: Stores) -> float:
     with closing(sqlite3.connect(sqlite.path)) as connection:
         (found,) = connection.execute("SELECT max(expires_at) FROM leases").fetchone()

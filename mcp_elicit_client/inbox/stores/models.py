@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from datetime import datetime, timezone
+from typing import Any, Literal, TypeAlias, get_args
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync
 from mcp_elicit_client.exceptions import InboxError, State
@@ -110,16 +111,11 @@ class StoredRequest:
             InboxError: If *row* does not contain a request.
         """
         try:
-            resolution = None
-            if row["state"] != "pending":
-                resolution = Resolution(
-                    row["state"], row["answered_by"], float(row["updated_at"]), row["action"], row.get("answer")
-                )
-            times = float(row["created_at"]), float(row["expires_at"])
+            texts = _text(row["id"]), _text(row["owner"]), _text(row["request"])
+            times = _seconds(row["created_at"]), _seconds(row["expires_at"])
             positions = int(row["sequence"]), int(row["revision"])
-            call_id = call_of(row["lease_owner"])
-            return cls(row["id"], row["owner"], row["request"], *times, *positions, resolution, call_id)
-        except (KeyError, ValueError, TypeError) as error:
+            return cls(*texts, *times, *positions, _resolution(row), call_of(_text(row["lease_owner"])))
+        except _UNREADABLE as error:
             raise InboxError("The inbox contains a request that cannot be read.") from error
 
 
@@ -156,11 +152,50 @@ class StoredCall:
             InboxError: If *row* does not contain a call.
         """
         try:
+            texts = _text(row["id"]), _text(row["owner"]), _text(row["body"])
             request_ids = tuple(map(str, json.loads(row["request_ids"])))
-            times = float(row["created_at"]), float(row["expires_at"])
-            return cls(row["id"], row["owner"], row["body"], request_ids, *times, row["state"])
-        except (KeyError, ValueError, TypeError) as error:
+            times = _seconds(row["created_at"]), _seconds(row["expires_at"])
+            return cls(*texts, request_ids, *times, _one_of(get_args(CallState), row["state"]))
+        except _UNREADABLE as error:
             raise InboxError("The inbox contains a suspended call that cannot be read.") from error
+
+
+_UNREADABLE = (KeyError, ValueError, TypeError, OverflowError, OSError)
+"""What the functions below raise for a row that another program wrote, or that is damaged."""
+
+
+def _resolution(row: Mapping[str, Any]) -> Resolution | None:
+    """Return how the request in *row* was closed; None if it is pending."""
+    state = _one_of(get_args(State), row["state"])
+    if state == "pending":
+        return None
+    answer = row.get("answer")
+    return Resolution(
+        state,
+        _text(row["answered_by"]),
+        _seconds(row["updated_at"]),
+        _text(row["action"]),
+        None if answer is None else _text(answer),
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _seconds(value: Any) -> float:
+    """Return a time in seconds since 1970 that a `datetime` can express."""
+    seconds = float(value)
+    datetime.fromtimestamp(seconds, timezone.utc)
+    return seconds
+
+
+def _one_of(states: tuple[Any, ...], value: object) -> Any:
+    if value not in states:
+        raise ValueError
+    return value
 
 
 _CALL_PREFIX = "call:"
