@@ -1571,6 +1571,23 @@ async def test_the_time_zone_of_the_computer_is_suggested_until_another_is_selec
 
 
 @IN_A_BROWSER
+async def test_a_time_that_the_clocks_skip_or_repeat_is_an_error_until_its_time_zone_is_selected(web: Web) -> None:
+    params = form_params({"properties": {"when": {"type": "string", "format": "date-time"}}})
+    async with web.asked(params) as question, browsing(web, timezone_id="Europe/Berlin") as page:
+        await page.goto(f"/{question.id}")
+        for typed in ("2026-03-29T02:30", "2026-10-25T02:30"):
+            await page.fill("#f0", typed)
+            await page.press("#f0", "Tab")
+            assert await page.locator("#f0-zone").input_value() == ""
+            await page.click("text=Review")
+            await page.wait_for_selector("#summary")
+        assert "2026-10-25T02:30:00+02:00" in await page.inner_text("#f0-errors")
+        await page.select_option("#f0-zone", "+02:00")
+        await page.click("text=Review")
+        assert "2026-10-25T02:30:00+02:00" in await page.inner_text("dl.answers")
+
+
+@IN_A_BROWSER
 async def test_the_suggested_time_zone_follows_a_date_that_is_corrected_on_a_later_page(web: Web) -> None:
     params = form_params({"properties": {"when": {"type": "string", "format": "date-time"}}})
     async with web.asked(params) as question, browsing(web, timezone_id="Europe/Berlin") as page:

@@ -18,6 +18,8 @@ const RETRY_SIGNED_OUT_AFTER = 20000;
 const HIDDEN_AFTER = 3000;
 const MAX_SHOWN = 50;
 const FRAME_MARGIN = 24;
+const MINUTE = 60000;
+const DAY = 86400000;
 
 function urlOfModule() {
   const scripts = [...document.querySelectorAll("script[src]")].map((each) => each.src);
@@ -503,11 +505,16 @@ async function readEvents(reader, onEntry) {
   }
 }
 
-// Return the offset of this computer's time zone at a time, as in the list of time zones; "" for an invalid time.
+// Return the offset of this computer's time zone at a time, as in the list of time zones; "" for an invalid time, and
+// for one that the clocks skip or repeat.
 function offsetAt(text) {
-  const then = new Date(text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`);
-  const east = -then.getTimezoneOffset();
-  if (Number.isNaN(east)) return "";
+  const local = Date.parse(`${text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`}Z`);
+  const eastAt = (time) => -new Date(time).getTimezoneOffset();
+  const before = eastAt(local - DAY);
+  const after = eastAt(local + DAY);
+  const possible = [...new Set([before, after])].filter((each) => eastAt(local - each * MINUTE) === each);
+  if (possible.length !== 1) return "";
+  const [east] = possible;
   return east ? `${east < 0 ? "-" : "+"}${twoDigits(Math.abs(east) / 60)}:${twoDigits(Math.abs(east) % 60)}` : "Z";
 }
 
