@@ -321,7 +321,8 @@ def format_value(
     Return *value* of *field* in words: sanitized.
 
     Words of the host, such as ``not provided``, ``hidden`` and how many
-    characters are not shown, are in parentheses.
+    characters are not shown, are in parentheses.  A text with spaces at its
+    beginning or end is in quotation marks.
 
     Args:
         field: The field.
@@ -346,8 +347,9 @@ def format_value(
         case NumberField():
             return format_number(value, catalog.locale)
         case TextField():
-            shown = format_temporal(value, field.format or "", catalog.locale)
-            return _sanitize(shown, catalog, limit, multiline=multiline) or f"({catalog.text(messages.EMPTY)})"
+            temporal = format_temporal(value, field.format or "", catalog.locale)
+            shown = _sanitize(temporal, catalog, limit, multiline=multiline) or f"({catalog.text(messages.EMPTY)})"
+            return f'"{shown}"' if _has_outer_spaces(value) else shown
         case _:
             assert_never(field)
 
@@ -388,6 +390,11 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
         return sent
     zone = "UTC" if moment["zone"] == "Z" else moment["zone"]
     return catalog.text(messages.SENT_WITH_ZONE, zone=zone, sent=sent)
+
+
+def _has_outer_spaces(text: str) -> bool:
+    """Return True if *text* begins or ends with spaces, which would not be seen.  Line breaks are seen."""
+    return text.strip("\n") != text.strip()
 
 
 def _label(field: MultiChoiceField, value: str, catalog: MessageCatalog, limit: int | None) -> str:

@@ -38,6 +38,21 @@ def one_field(schema: dict[str, Any]) -> Field:
     return form({"f": schema}).form.fields[0]
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("Ann ", '"Ann "'),
+        ("\tAnn", '" Ann"'),
+        ("   ", '"   "'),
+        ("Ann Lee", "Ann Lee"),
+        ("Ann\n", "Ann\n"),
+        ("", "(empty)"),
+    ],
+)
+def test_spaces_at_the_ends_of_an_answer_are_seen(value: str, shown: str) -> None:
+    assert format_value(one_field({"type": "string"}), value, ENGLISH, multiline=True) == shown
+
+
 @pytest.mark.parametrize("row", cases("fields"))
 def test_a_field_is_described_by_what_it_accepts(row: dict[str, Any]) -> None:
     described = describe_field(one_field(row["schema"]), ENGLISH)
