@@ -159,6 +159,9 @@ class _Request(BaseModel):
     # The limits and URL rules with which the request was read: others are applied only if they differ.
     _read_with: tuple[Limits, UrlRules | None] | None = PrivateAttr(default=None)
 
+    # The limits of its answer, if the request was read from a store.
+    _stored_limits: Limits | None = PrivateAttr(default=None)
+
     # Called with the new deadline when the user extends it.
     _on_extension: Callable[[datetime], object] | None = PrivateAttr(default=None)
 
@@ -283,9 +286,15 @@ Request: TypeAlias = FormRequest | UrlRequest
 
 
 def limits_of(request: Request) -> Limits:
-    """Return the limits with which *request* was read; the default ones if it was read in another process."""
+    """Return the limits of an answer to *request*: those with which it was read, or that were stored with it."""
     read_with = request._read_with  # noqa: SLF001 -- set by `core.parse`
-    return DEFAULT_LIMITS if read_with is None else read_with[0]
+    return (request._stored_limits or DEFAULT_LIMITS) if read_with is None else read_with[0]  # noqa: SLF001
+
+
+def with_stored_limits(request: Request, limits: Limits) -> Request:
+    """Return *request*, which was stored with the *limits* of its answer, so that `limits_of` returns them."""
+    request._stored_limits = limits  # noqa: SLF001
+    return request
 
 
 def with_deadline(

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, cast, get_args
@@ -16,8 +16,17 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, computed_f
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.deferred import build_models
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import AnyRequest, UrlRequest, default_answer_timeout, latest_deadline, request_key
+from mcp_elicit_client.core.request import (
+    AnyRequest,
+    UrlRequest,
+    default_answer_timeout,
+    latest_deadline,
+    limits_of,
+    request_key,
+    with_stored_limits,
+)
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher
@@ -244,10 +253,12 @@ class _StoredText:
     Attributes:
         latest: The latest time at which it can expire.
         text: The request as JSON.
+        limits: The limits of its answer.
     """
 
     latest: datetime
     text: str
+    limits: Limits
 
     @cached_property
     def request(self) -> Request:
@@ -258,7 +269,7 @@ class _StoredText:
             InboxError: If the text is not a request.
         """
         try:
-            return read_request(self.text)
+            return with_stored_limits(read_request(self.text), self.limits)
         except ValueError:
             raise _unreadable() from None
 
@@ -316,7 +327,8 @@ class RecordCodec:
             latest = request.max_deadline or request.deadline
         entry_id = self.new_id()
         # With the latest time at which it can expire, so that entries can be listed before their requests are read.
-        text = self._encode(f"{latest.timestamp()} {write_request(request)}", _request_context(entry_id, owner))
+        head = f"{latest.timestamp()}{_write_limits(limits_of(request))}"
+        text = self._encode(f"{head} {write_request(request)}", _request_context(entry_id, owner))
         return StoredRequest(entry_id, owner, text, created_at=now, expires_at=expires_at, call_id=call_id)
 
     def extended(self, stored: StoredRequest) -> float:
@@ -350,9 +362,10 @@ class RecordCodec:
         place = (stored.id, stored.owner, stored.request)
         found = self._latest.pop(place, None)
         if found is None:
-            latest, _, text = self._decode(stored.request, _request_context(stored.id, stored.owner)).partition(" ")
+            head, _, text = self._decode(stored.request, _request_context(stored.id, stored.owner)).partition(" ")
+            latest, *limits = head.split("/")
             try:
-                found = _StoredText(_time(float(latest)), text)
+                found = _StoredText(_time(float(latest)), text, _read_limits(limits))
             except (ValueError, OverflowError):
                 raise _unreadable() from None
         self._latest[place] = found
@@ -450,6 +463,21 @@ class RecordCodec:
                 " Use an empty store, or the version that wrote the data."
             )
         return self._cipher.decrypt(text, f"{FORMAT} {context}")
+
+
+def _write_limits(limits: Limits) -> str:
+    """Return the limits that apply to an answer; empty for the default ones."""
+    values = limits.max_answer, limits.max_integer
+    is_default = values == (DEFAULT_LIMITS.max_answer, DEFAULT_LIMITS.max_integer)
+    return "" if is_default else "/{}/{}".format(*values)
+
+
+def _read_limits(texts: Sequence[str]) -> Limits:
+    """Read what `_write_limits` wrote; raises `ValueError` if it is something else."""
+    if not texts:
+        return DEFAULT_LIMITS
+    max_answer, max_integer = map(int, texts)
+    return replace(DEFAULT_LIMITS, max_answer=max_answer, max_integer=max_integer)
 
 
 def is_id(text: str) -> bool:

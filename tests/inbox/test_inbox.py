@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer
+from mcp_elicit_client import Answer, Limits, parse_request
 from mcp_elicit_client.core.request import default_answer_timeout
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import (
@@ -358,6 +358,29 @@ async def test_an_answer_is_erased_from_the_store_once_it_is_delivered(stores: S
     await until(is_erased)
     shown = [await inbox.get("ann", entry.id), *(await inbox.history("ann")).entries]
     assert not any(SECRET in each.model_dump_json() for each in shown)
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize(
+    ("limits", "length", "number", "codes"),
+    [
+        (Limits(max_answer=20), 20, 1, ["too_large"]),
+        (Limits(max_integer=99), 20, 100, ["unsafe_integer"]),
+        (Limits(max_answer=99_999, max_integer=2**60), 20_000, 2**57, []),
+    ],
+)
+async def test_the_limits_of_an_answer_apply_in_the_inbox(
+    stores: Stores, limits: Limits, length: int, number: int, codes: list[str], key: Any
+) -> None:
+    schema = {"properties": {"text": {"type": "string"}, "number": {"type": "integer"}}}
+    asked_with = parse_request({"message": "?", "requestedSchema": schema}, server="shop", limits=limits)
+    values = {"text": "x" * length, "number": number}
+    inbox, other = Inbox(stores(), key), Inbox(stores(), key)
+    async with asking(inbox, asked_with):
+        (entry,) = await pending(other)
+        checked = await other.validate("ann", entry.id, values)
+        answered = await other.answer("ann", entry.id, "accept", values)
+    assert [error.code for error in checked.errors] == [error.code for error in answered.errors] == codes
 
 
 async def test_data_of_another_key_is_an_error(stores: Stores) -> None:
