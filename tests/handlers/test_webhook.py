@@ -29,7 +29,7 @@ import uvicorn
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
-from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
+from mcp_elicit_client import Answer, ElicitationRegistry, Limits, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, connect
 from mcp_elicit_client.handlers.webhook import (
@@ -451,6 +451,14 @@ async def test_a_block_applies_only_if_the_request_allows_it(host: Host, can_blo
     question = request().model_copy(update={"can_block": can_block})
 
     assert (await WebhookHandler(endpoint.url, SECRET)(question)).block_server is can_block
+
+
+async def test_larger_limits_of_the_request_apply_to_the_answer(host: Host) -> None:
+    content = {"city": "Bern", "n": 2**57}
+    endpoint = host.endpoint(replying({"action": "accept", "content": content}))
+    question = request(limits=Limits(max_integer=2**60))
+
+    assert (await WebhookHandler(endpoint.url, SECRET)(question)).content == content
 
 
 async def test_undeclared_values_are_omitted(host: Host) -> None:
