@@ -270,7 +270,8 @@ class TaskSuspender:
     async def _has_pending(self, state: TaskState) -> bool:
         """Return True if users must answer; withdraw requests that the server no longer lists."""
         pending = {key for key, answer in self._answers.items() if answer is None}
-        for key in pending - set(state.requests):
+        vanished = pending - set(state.requests) if self._poller.is_reachable else set()
+        for key in vanished:
             self._missed[key] = self._missed.get(key, 0) + 1
             if self._missed[key] >= MISSED_POLLS:
                 await self._withdraw(key)

@@ -116,6 +116,11 @@ class TaskPoller:
             expires_at=expires_at,
         )
 
+    @property
+    def is_reachable(self) -> bool:
+        """Return True if the last request about the task reached the server, so that `state` is not an older one."""
+        return self._failing_since is None
+
     async def next(self, *, is_open: bool = False) -> TaskState:
         """
         Wait for the poll interval, then poll.

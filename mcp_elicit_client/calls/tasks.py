@@ -217,6 +217,8 @@ class TaskDriver:
                 return
             if state.is_final:
                 return
+            if not self._poller.is_reachable:
+                continue
             missed = 0 if key in state.requests else missed + 1
 
     async def _send_remembered(self, state: TaskState) -> None:

@@ -212,6 +212,14 @@ async def test_a_request_that_the_server_no_longer_lists_is_withdrawn(tasker: Ta
     assert told(await process.resume(suspended.id)) == accepted("b")
 
 
+async def test_a_poll_that_fails_does_not_withdraw_a_stored_request(tasker: Tasker, stores: Stores) -> None:
+    process = Process(tasker, stores)
+    steps = [ask("a", polls=1), {"work": 1}, {"refuse": [-32603], "polls": 2}, ask("a")]
+    suspended = await process.call(plan(*steps))
+    again = await process.resume(suspended.id)
+    assert (again.pending_ids, await process.messages()) == (suspended.pending_ids, ["Name for a?"])
+
+
 async def test_a_task_that_has_ended_withdraws_its_requests_and_erases_answers(tasker: Tasker, stores: Stores) -> None:
     process = Process(tasker, stores)
     suspended = await process.call(plan(ask("a", "b", polls=2), {"end": {"result": TEXT}}))

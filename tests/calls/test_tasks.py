@@ -169,6 +169,24 @@ async def test_a_key_that_is_missing_in_one_poll_stays_open(tasker: Tasker, user
     assert user.asked == ["Name for a?"]
 
 
+async def test_a_poll_that_fails_does_not_withdraw_the_open_request(
+    tasker: Tasker, user: User, seen: list[str]
+) -> None:
+    """It does not say what the server asks."""
+    enough = anyio.Event()
+    user.thinks = enough.wait
+    steps = [ask("a", polls=2), {"work": 1}, {"refuse": [-32603], "polls": 2}, ask("a")]
+
+    async def answer_later() -> None:
+        await until(lambda: seen.count("get") >= 8)
+        enough.set()
+
+    async with connected(tasker, user) as (caller, client), anyio.create_task_group() as group:
+        group.start_soon(answer_later)
+        assert told(await caller.call_tool(client, "run", plan(*steps))) == accepted("a")
+    assert user.asked == ["Name for a?"]
+
+
 async def test_a_task_that_ends_withdraws_the_open_request(tasker: Tasker, user: User) -> None:
     user.thinks = anyio.sleep_forever
     async with connected(tasker, user) as (caller, client):
