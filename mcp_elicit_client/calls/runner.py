@@ -212,7 +212,7 @@ class CallRunner:
             result = await self._send(given)
         except Exception as error:
             raise_for(error, self._call.session, sent_state=given.state is not None)
-            if needs_tool_list(error):
+            if needs_tool_list(error, self._call.session):
                 return ToolListRequired(error)
             urls = parse_url_required(error, given)
             if urls is None:
@@ -241,7 +241,12 @@ class CallRunner:
                 if self._listed_for is given:
                     raise outcome.error
                 self._listed_for = given
-                await list_tools(self._call.session, until=self._spec.name)  # the SDK learns the headers of the tool
+                try:
+                    await list_tools(
+                        self._call.session, until=self._spec.name
+                    )  # the SDK learns the headers of the tool
+                except Exception as list_error:
+                    raise outcome.error from list_error
                 return given
             case UrlRequired():
                 if self._url_retries == self._limits.max_retries:

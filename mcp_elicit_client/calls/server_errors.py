@@ -152,12 +152,16 @@ def raise_if_capability_is_required(error: Exception) -> None:
     raise CapabilityRequiredError(names) from error
 
 
-def needs_tool_list(error: Exception) -> bool:
-    """Return True if the server refused a call because it needs headers that only its list of tools declares."""
+def needs_tool_list(error: Exception, session: object) -> bool:
+    """
+    Return True if the server refused a call because it needs headers that only its list of tools declares.
+
+    Earlier protocol versions do not define the code, so the tool may have run.
+    """
     import mcp.types
 
     mismatch = getattr(mcp.types, "HEADER_MISMATCH", None)
-    return mismatch is not None and error_code(error) == mismatch
+    return mismatch is not None and error_code(error) == mismatch and uses_multi_round_trip(session)
 
 
 def reports_missing_push(result: Any, session: object) -> bool:

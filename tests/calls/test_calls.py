@@ -827,6 +827,33 @@ def test_requests_in_a_result_have_the_origin_of_the_result_and_no_other(reporte
 
 
 @only_multi_round_trip
+@pytest.mark.parametrize(("mode", "methods"), [("legacy", ["call"]), (MULTI_ROUND_TRIP, ["call", "list"])])
+async def test_a_refusal_for_lack_of_headers_is_raised_if_the_tools_cannot_be_listed(
+    mode: ConnectMode, methods: list[str]
+) -> None:
+    """Up to 2025-11-25, the code says nothing about headers: the call is not repeated."""
+    sdk: Any = mcp
+    types: Any = mcp.types
+    received: list[str] = []
+
+    async def call_tool(_context: Any, _params: Any) -> Any:
+        received.append("call")
+        raise sdk.MCPError(types.HEADER_MISMATCH, "refused")
+
+    async def list_tools(_context: Any, _params: Any) -> Any:
+        received.append("list")
+        raise sdk.MCPError(types.INTERNAL_ERROR, "no list")
+
+    server: Any = LowLevelServer
+    caller = Caller(ElicitationRegistry(), "refusing")
+    async with caller.client(server("refusing", on_call_tool=call_tool, on_list_tools=list_tools), mode=mode) as client:
+        with pytest.raises(sdk.MCPError, match="refused"):
+            await caller.call_tool(client, "any")
+
+    assert received == methods
+
+
+@only_multi_round_trip
 @pytest.mark.parametrize("end", [None, ""])
 async def test_the_tools_of_all_pages_are_listed(end: str | None) -> None:
     types: Any = mcp.types
