@@ -25,9 +25,16 @@ from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_canc
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission, UserAndServer
 from mcp_elicit_client.core.form import has_patterns, labels_of, option_count
-from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.parse import check_size, is_read_with, parse_request, read_wire, restrict_request, to_wire
-from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, user_and_server_of, without_unsafe_offers
+from mcp_elicit_client.core.request import (
+    FormRequest,
+    Server,
+    UrlRequest,
+    limits_of,
+    user_and_server_of,
+    without_unsafe_offers,
+)
 from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
@@ -589,14 +596,14 @@ def _has_patterns(request: Request) -> bool:
     return isinstance(request, FormRequest) and has_patterns(request.form)
 
 
-async def check_answer_async(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
+async def check_answer_async(request: Request, answer: Answer, limits: Limits | None = None) -> Answer:
     """Check *answer* as `check_answer` does.  The event loop is not blocked while patterns are checked."""
     return await _run_steps(checking_steps(request, answer, limits), request)
 
 
-async def validate_async(request: FormRequest, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
+async def validate_async(request: FormRequest, content: object) -> ValidationResult:
     """Check *content* as `validate` does.  The event loop is not blocked while patterns are checked."""
-    return await _run_steps(validation_steps(request.form, content, limits), request)
+    return await _run_steps(validation_steps(request.form, content, limits_of(request)), request)
 
 
 async def secret_fields_async(request: FormRequest) -> tuple[SecretFinding, ...]:

@@ -241,10 +241,8 @@ class CallRunner:
                 if self._listed_for is given:
                     raise outcome.error
                 self._listed_for = given
-                try:
-                    await list_tools(
-                        self._call.session, until=self._spec.name
-                    )  # the SDK learns the headers of the tool
+                try:  # so that the SDK learns the headers of the tool
+                    await list_tools(self._call.session, until=self._spec.name)
                 except Exception as list_error:
                     raise outcome.error from list_error
                 return given

@@ -118,7 +118,7 @@ class TaskPoller:
 
     @property
     def is_reachable(self) -> bool:
-        """Return True if the last request about the task reached the server, so that `state` is not an older one."""
+        """True if the last request about the task reached the server, so that `state` is not an older one."""
         return self._failing_since is None
 
     async def next(self, *, is_open: bool = False) -> TaskState:

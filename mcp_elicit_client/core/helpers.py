@@ -170,7 +170,7 @@ def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -
     if not isinstance(request, FormRequest):
         return Answer.cancel(by="unattended", reason="only a user can consent to a URL")
     content = drop_nulls(request.form, _requested(request.form, apply_defaults(request, partial)))
-    validation = validate_without_patterns(request.form, content)
+    validation = validate_without_patterns(request.form, content, limits_of(request))
     if not validation:
         reason = f"the default values do not complete the form: {join_errors(validation.errors)}"
         return Answer.cancel(by="unattended", reason=reason)
@@ -185,7 +185,7 @@ def _accept_requested(request: Request, content: object) -> Answer:
     if not isinstance(request, FormRequest):
         return Answer.accept(by="host")
     requested = _requested(request.form, content) if isinstance(content, Mapping) else None
-    validation = validate_without_patterns(request.form, requested)
+    validation = validate_without_patterns(request.form, requested, limits_of(request))
     if not validation:
         return invalid_answer(validation.errors, "the answer does not fit the form")
     return Answer.accept(requested, by="host")

@@ -11,7 +11,6 @@ import anyio.to_thread
 
 from mcp_elicit_client.core.form import BooleanField, Field
 from mcp_elicit_client.core.helpers import get_defaults
-from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.content import drop_nulls
@@ -200,7 +199,7 @@ async def fill_form(request: FormRequest, answer: ScriptedAnswer, catalog: Messa
         return FilledForm({}, frozenset(), problems)
     defaults = await anyio.to_thread.run_sync(get_defaults, request, abandon_on_cancel=True)
     content = drop_nulls(request.form, {**defaults, **values})
-    validation = await validate_async(request, content, limits_of(request))
+    validation = await validate_async(request, content)
     problems = [_problem(error, catalog) for error in validation.errors]
     return FilledForm(content, frozenset(set(content) - set(values)), problems)
 

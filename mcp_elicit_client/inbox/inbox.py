@@ -14,7 +14,7 @@ from mcp_elicit_client._arguments import YEAR, check_method, check_seconds, chec
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import limits_of, may_remember
+from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -418,7 +418,7 @@ class Inbox:
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
     if not isinstance(request, FormRequest):
         return VALID
-    return await validate_async(request, {} if content is None else content, limits_of(request))
+    return await validate_async(request, {} if content is None else content)
 
 
 async def ask_and_show(

@@ -16,7 +16,7 @@ from anyio.lowlevel import RunVar
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_texts, check_type
 from mcp_elicit_client.core.budgets import Sweeper, UserAndServer
-from mcp_elicit_client.core.request import limits_of, user_and_server_of
+from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.typing import Answer, Policy, Request
@@ -108,7 +108,7 @@ def cooldown_after_declines(
         if answer.by not in ("user", "host"):
             return answer
         if answer.action == "accept" and key in counts:
-            checked = await check_answer_async(request, answer, limits_of(request))
+            checked = await check_answer_async(request, answer)
             if checked.action == "accept":
                 counts.reset(key)
         elif answer.action == "decline":

@@ -15,7 +15,7 @@ from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_s
 from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import has_warning
 from mcp_elicit_client.core.form import form_digest
-from mcp_elicit_client.core.request import is_safe_to_remember, limits_of, user_and_server_of
+from mcp_elicit_client.core.request import is_safe_to_remember, user_and_server_of
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async, secret_fields_async
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request
@@ -130,7 +130,7 @@ class RememberedAnswers:
         answer = await ask(request.model_copy(update={"remember_seconds": self._seconds}))
         if await _is_to_be_remembered(answer):
             # An answer that is not sent, because it does not fit, would cancel each further request.
-            checked = await check_answer_async(request, answer, limits_of(request))
+            checked = await check_answer_async(request, answer)
             if checked.action == answer.action:
                 self._store(request, checked)
         return answer

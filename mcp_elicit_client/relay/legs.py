@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.origin import write_origin
-from mcp_elicit_client.core.request import ProtocolVersion, limits_of
+from mcp_elicit_client.core.request import ProtocolVersion
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.wire import answer_of_result, client_params
@@ -134,7 +134,7 @@ async def _read_response(response: Any, request: Request, limits: Limits | None)
     if getattr(response, "action", None) not in ("accept", "decline", "cancel"):
         raise RefusedError("invalid_response")
     answer = answer_of_result(response)
-    checked = await check_answer_async(request, answer, limits or limits_of(request))
+    checked = await check_answer_async(request, answer, limits)
     if checked.action != answer.action:
         fields = dict.fromkeys(each.field for each in checked.diagnostics if each.field is not None)
         raise RefusedError("invalid_content", tuple(fields))

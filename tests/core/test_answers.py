@@ -15,6 +15,7 @@ from mcp_elicit_client import (
     ChoiceField,
     Form,
     FormRequest,
+    Limits,
     NumberField,
     RequestError,
     accept,
@@ -231,6 +232,17 @@ def test_an_accept_that_does_not_fit_becomes_a_cancel() -> None:
 
     assert (answer.action, answer.content, answer.by) == ("cancel", None, "error")
     assert answer.reason == "the answer does not fit the form: type"
+
+
+@pytest.mark.parametrize(("limits", "is_sent"), [(Limits(max_integer=99), False), (Limits(max_integer=2**60), True)])
+def test_an_answer_is_checked_with_the_limits_with_which_its_request_was_read(limits: Limits, is_sent: bool) -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "integer"}}}), limits=limits)
+    content = {"a": 2**57}
+
+    assert bool(validate(request, content)) is is_sent
+    assert (check_answer(request, Answer.accept(content, by="user")).action == "accept") is is_sent
+    assert (accept(content, request=request).action == "accept") is is_sent
+    assert (accept_with_defaults(request, content).action == "accept") is is_sent
 
 
 def test_an_accept_of_a_form_without_content_is_empty() -> None:

@@ -114,7 +114,7 @@ class EditorHandler:
             if action != "accept":
                 return refusal(action)
             content = plain.content(raw)
-            validation = await validate_async(request, content, limits_of(request))
+            validation = await validate_async(request, content)
             if validation:
                 return Answer.accept(content, by="user", sources=sources_of(request, content))
             errors = error_lines(plain.form, validation.errors, self._messages)

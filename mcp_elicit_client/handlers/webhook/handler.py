@@ -20,7 +20,7 @@ import httpx
 
 from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync, check_type
 from mcp_elicit_client.core.answer import invalid_answer
-from mcp_elicit_client.core.request import check_user, limits_of
+from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
 from mcp_elicit_client.handlers.webhook.delivery import (
@@ -283,9 +283,7 @@ class _WebhookExchange:
         except ValueError:
             return _failed("the webhook's reply is not a valid answer")
         reason = f"answered by the webhook at {self._host}"
-        return await check_answer_async(
-            self._request, answer.model_copy(update={"reason": reason}), limits_of(self._request)
-        )
+        return await check_answer_async(self._request, answer.model_copy(update={"reason": reason}))
 
     async def _close(self, state: State) -> None:
         """Notify the webhook that the request needs no answer any more, if that is enabled."""
