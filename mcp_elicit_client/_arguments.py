@@ -57,7 +57,8 @@ def check_policy(policy: object) -> None:
         method = ".policy" if hasattr(policy, "policy") else ""
         raise TypeError(f"{name} is a class, not a policy. Make an instance: {policy.__name__}(...){method}.")
     if not callable(policy):
-        raise TypeError(f"{name} is not a policy. A policy is a function that takes a handler and returns one.")
+        hint = " Join several with `compose`." if isinstance(policy, (list, tuple)) else ""
+        raise TypeError(f"{name} is not a policy. A policy is a function that takes a handler and returns one.{hint}")
     if _is_coroutine_function(policy):
         raise TypeError(f"{name} is async, so it is not a policy. Pass handlers to `on_elicitation`.")
     if is_policy_factory(policy) or not _takes(policy, 1):

@@ -22,6 +22,8 @@ from mcp_elicit_client import (
     Server,
     TextField,
     UrlRules,
+    apply_defaults,
+    find_secrets,
     inspect_url,
     normalize_enum,
     parse_request,
@@ -459,6 +461,26 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a part of the value of an interrupt": (
         lambda _: resume_value({"message": "Go on?"}, "decline"),
         "`question` is not the value of an interrupt",
+    ),
+    "limits as a dictionary": (
+        lambda any_: parse_request({"message": "m"}, limits=any_({})),
+        "`limits` must be Limits, not dict",
+    ),
+    "rules for URLs as a list": (
+        lambda any_: parse_request({"message": "m"}, url_rules=any_([])),
+        "`url_rules` must be UrlRules, not list",
+    ),
+    "an answer to search as a list": (
+        lambda any_: find_secrets({"message": "m"}, any_(["a"])),
+        "`content` must be Mapping or None, not list",
+    ),
+    "policies in a list": (
+        lambda any_: ElicitationRegistry(policy=any_([rate_limit()])),
+        "is not a policy. A policy is a function that takes a handler and returns one. Join several with `compose`.",
+    ),
+    "values as a list": (
+        lambda any_: apply_defaults({"message": "m"}, any_([1])),
+        "`partial` must be Mapping or None, not list",
     ),
     "a request to write as a schema": (
         lambda any_: to_schema(any_(parse_request({"message": "m"}))),

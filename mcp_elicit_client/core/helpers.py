@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.answer import Answer, check_answer, invalid_answer, reason_for_log
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.parse import parse_request
@@ -69,7 +70,9 @@ def apply_defaults(params: object, partial: Mapping[str, Any] | None = None) -> 
 
     Raises:
         RequestError: If *params* cannot be answered.
+        TypeError: If *partial* is not a mapping.
     """
+    check_type("partial", partial, Mapping, type(None))
     return {**get_defaults(params), **(partial or {})}
 
 

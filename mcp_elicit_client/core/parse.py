@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, Form
@@ -96,10 +97,13 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         UnsafeUrlError: If the URL must not be opened.
         ValueError: If *user* does not have 1 to 256 characters, or the name
             of the server is blank.
+        TypeError: If *limits* or *url_rules* are of another type.
     """
     if isinstance(params, (FormRequest, UrlRequest)):
         check_user(user)
         return params
+    check_type("limits", limits, Limits)
+    check_type("url_rules", url_rules, UrlRules)
     wire = to_wire(params)
     size = check_size(wire, limits)
     return read_wire(
@@ -132,7 +136,8 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
     """Read params as `parse_request` does; *size* is the return value of `check_size`."""
     message = wire.get("message")
     if not isinstance(message, str):
-        raise RequestError("`message` must be a string")
+        hint = "; pass all params, not only `requestedSchema`" if "properties" in wire else ""
+        raise RequestError(f"`message` must be a string{hint}")
     request_id = details.get("request_id")
     if isinstance(request_id, str) and len(request_id) > MAX_REQUEST_ID:
         raise RequestError(f"the ID of the request is longer than {MAX_REQUEST_ID} characters")

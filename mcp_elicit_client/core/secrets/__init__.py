@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest
 
@@ -36,7 +37,9 @@ def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tu
 
     Raises:
         RequestError: If *params* is not a valid request.
+        TypeError: If *content* is not a mapping.
     """
+    check_type("content", content, Mapping, type(None))
     # The package imports this module.  Most processes never look for secrets.
     from mcp_elicit_client.core.secrets.in_answer import secret_values
     from mcp_elicit_client.core.secrets.in_request import secret_fields
