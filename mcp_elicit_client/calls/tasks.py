@@ -17,7 +17,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import model_to_wire
 from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
-from mcp_elicit_client.calls.server_errors import sdk_error
+from mcp_elicit_client.calls.server_errors import raise_for, sdk_error
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState, read_tool_result
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
@@ -281,9 +281,16 @@ async def check_output(call: ActiveCall, result: Any) -> Any:
     Raises:
         RuntimeError: If it does not fit the tool's output schema; from the
             SDK, as for other calls.
+        CallError: If the server's list of tools is invalid.
+        Exception: The SDK's error, if the list cannot be read.
     """
-    if call.tool is not None and not result.is_error:
+    if call.tool is None or result.is_error:
+        return result
+    try:
         await call.session.validate_tool_result(call.tool, result)
+    except Exception as error:
+        raise_for(error, call.session, sent_state=False)
+        raise
     return result
 
 

@@ -15,12 +15,12 @@ import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions, task_polling
-from mcp_elicit_client.exceptions import TaskError
+from mcp_elicit_client.exceptions import CallError, TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from tests.servers.tasker import ask
 from tests.support import ROOT, free_port, read_line, until
 from tests.support.inprocess import in_process
-from tests.support.taskers import User, accepted, plan, told
+from tests.support.taskers import TEXT, User, accepted, plan, told
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
@@ -118,6 +118,14 @@ async def test_a_task_is_finished_over_stdio(server: Server, options: list[str])
         result = await caller.call_tool(client, "run", plan({"work": 2}, ask("a", "b", late=2)))
     assert told(result) == accepted("a", "b")
     assert user.asked == ["Name for a?", "Name for b?"]
+
+
+@pytest.mark.rounds
+async def test_an_invalid_list_of_tools_is_reported_after_a_task_as_after_other_calls(server: Server) -> None:
+    caller = Caller(User(), "mail")
+    async with connected(caller, server.over_stdio("--invalid-tools")) as client:
+        with pytest.raises(CallError, match="a result that the protocol version of this connection does not allow"):
+            await caller.call_tool(client, "run", plan({"end": {"result": TEXT}}))
 
 
 @pytest.mark.rounds

@@ -2,7 +2,9 @@
 A server whose tools become tasks, as the arguments of the call say; also one that does not keep to the protocol.
 
 ``tasker.py`` serves JSON lines, written by hand; with ``--sdk`` the extension runs in the SDK's server over stdio,
-with ``--http`` over HTTP.  ``ELICIT_TASKS`` names the folder that keeps the tasks when the process is killed, and
+with ``--http`` over HTTP.  With ``--invalid-tools``, its list of tools is invalid (JSON lines only).
+
+``ELICIT_TASKS`` names the folder that keeps the tasks when the process is killed, and
 ``ELICIT_SEEN`` the file of everything that the server saw.
 
 A plan is a list of steps; each lasts for some polls:
@@ -223,7 +225,7 @@ def build(tasker: Tasker, header: Callable[[str, str | None], None] = lambda _me
     return server
 
 
-def serve_lines(tasker: Tasker) -> None:
+def serve_lines(tasker: Tasker, tools: list[dict[str, Any]]) -> None:
     """Serve JSON lines over standard input and output."""
     for line in sys.stdin:
         message = json.loads(line)
@@ -231,7 +233,7 @@ def serve_lines(tasker: Tasker) -> None:
             continue
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
         try:
-            reply["result"] = _reply(tasker, message["method"], message.get("params") or {})
+            reply["result"] = _reply(tasker, tools, message["method"], message.get("params") or {})
         except RefusalError as error:
             reply["error"] = {"code": error.code, "message": "refused", "data": error.data}
         try:
@@ -240,13 +242,13 @@ def serve_lines(tasker: Tasker) -> None:
             os._exit(0)
 
 
-def _reply(tasker: Tasker, method: str, params: dict[str, Any]) -> dict[str, Any]:
+def _reply(tasker: Tasker, tools: list[dict[str, Any]], method: str, params: dict[str, Any]) -> dict[str, Any]:
     cached = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
     if method == "server/discover":
         capabilities: dict[str, Any] = {"tools": {}, "extensions": {EXTENSION: {}}}
         return {**cached, "supportedVersions": ["2026-07-28"], "capabilities": capabilities}
     if method == "tools/list":
-        return {**cached, "tools": TOOLS}
+        return {**cached, "tools": tools}
     return tasker.respond(method, params)
 
 
@@ -261,7 +263,7 @@ def main() -> None:
     seen(f"pid {os.getpid()}")
     tasker = Tasker(seen, Path(folder) if folder else None)
     if "--sdk" not in sys.argv and "--http" not in sys.argv:
-        serve_lines(tasker)
+        serve_lines(tasker, [{"name": "run"}] if "--invalid-tools" in sys.argv else TOOLS)
         return
     from tests.servers.serving import serve
 
