@@ -1,4 +1,4 @@
-"""Run the code blocks of the documentation and the examples of docstrings as tests."""
+"""Run the code blocks of the documentation and the examples of docstrings as tests, and mark slow tests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sybil.parsers.markdown import CodeBlockParser
 from sybil.parsers.rest import DocTestParser
 
 from tests.support.code_blocks import run_block
+from tests.support.slow import is_slow
 
 
 def _run(example: Example) -> str:
@@ -31,3 +32,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SybilFile 
         return None
     file: SybilFile | None = _collect_file(file_path, parent)
     return file
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow tests."""
+    for item in items:
+        if is_slow(item):
+            item.add_marker("slow")

@@ -1,4 +1,4 @@
-"""Configuration of all tests: hypothesis, event loops, slow tests, and what the installed SDK supports."""
+"""Configuration of the tests: hypothesis, event loops, and what the installed SDK supports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import settings
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import EVENT_LOOPS, PROFILE
-from tests.support.slow import is_slow, needs_posix
+from tests.support.slow import needs_posix
 
 if TYPE_CHECKING:
     from tests.servers.tasker import Tasker
@@ -91,11 +91,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark slow tests, and deselect those that the installed SDK does not support."""
-    for item in items:
-        if is_slow(item):
-            item.add_marker("slow")
-        if sys.platform == "win32" and needs_posix(item):
+    """Skip or deselect tests that the platform or the installed SDK does not support."""
+    if sys.platform == "win32":
+        for item in filter(needs_posix, items):
             item.add_marker(pytest.mark.skip(reason="needs POSIX"))
     if not supports_multi_round_trip():
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("rounds")])
