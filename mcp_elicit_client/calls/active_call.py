@@ -9,13 +9,14 @@ import math
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
 
-from mcp_elicit_client._arguments import check_seconds
-from mcp_elicit_client.core.request import request_key
+from mcp_elicit_client._arguments import YEAR, check_seconds
+from mcp_elicit_client.core.request import request_key, with_deadline
 from mcp_elicit_client.dispatch import NormalizedHandler, refusing
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
 from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
@@ -328,6 +329,17 @@ class OpenRequest:
 
     def _set_deadline(self) -> None:
         self._scope.deadline = max(call.timeouts.user_deadline for call in self._calls)
+
+
+def expire_with_calls(calls: Collection[ActiveCall], request: Request) -> Request:
+    """Return *request* so that it expires, at the latest, when the user's timeouts of all *calls* pass."""
+    seconds = max(call.timeouts.user_deadline for call in calls) - anyio.current_time()
+    if seconds > YEAR:
+        return request
+    deadline = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+    if request.deadline is not None and request.deadline <= deadline:
+        return request
+    return with_deadline(request, deadline, None)
 
 
 async def ask_within(calls: Collection[ActiveCall], handler: NormalizedHandler, request: Request) -> Answer:

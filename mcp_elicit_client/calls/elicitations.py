@@ -11,7 +11,13 @@ from typing import Any, Literal, TypeAlias
 import anyio
 
 from mcp_elicit_client._concurrency import CancellingEvent, run_until
-from mcp_elicit_client.calls.active_call import ActiveCall, OpenRequest, StoredAnswersFor, ask_within
+from mcp_elicit_client.calls.active_call import (
+    ActiveCall,
+    OpenRequest,
+    StoredAnswersFor,
+    ask_within,
+    expire_with_calls,
+)
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import BatchPosition, Server, check_user, with_completion
@@ -110,7 +116,7 @@ class ElicitationDispatcher:
         token = calling.set(calls[0].context if len(calls) == 1 else None)
         try:
             with anyio.CancelScope() as scope, OpenRequest(calls, scope):
-                return await ask_within(calls, self._handler, request)
+                return await ask_within(calls, self._handler, expire_with_calls(calls, request))
         finally:
             calling.reset(token)
         is_late = anyio.current_time() >= scope.deadline
@@ -193,6 +199,8 @@ class ElicitationDispatcher:
                 # The server asks again, so an earlier completion does not count.
                 self.completions.forget(request.elicitation_id)
             request = self._with_completion(request)
+            if stored is None:
+                request = expire_with_calls([call], request)
             with answering_from(None if stored is None else stored(request)):
                 return await ask_within([call], self._handler, request)
 

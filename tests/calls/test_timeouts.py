@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import anyio
@@ -16,7 +17,9 @@ from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.calls.active_call import CallTimeouts
 from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.core.request import MAX_EXTENSIONS
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
+from mcp_elicit_client.policies import answer_timeout
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.support.inprocess import in_process
@@ -98,8 +101,6 @@ async def test_a_server_that_hangs_before_its_request_times_out(connect_mode: Co
 
 
 async def test_the_read_timeout_of_the_session_does_not_apply(connect_mode: ConnectMode) -> None:
-    from datetime import timedelta
-
     read_timeout: Any = 1.0 if supports_multi_round_trip() else timedelta(seconds=1)
     caller = Caller(thinking(3), "mail")
     async with in_process(caller, connect_mode, read_timeout_seconds=read_timeout) as client:
@@ -116,6 +117,42 @@ async def test_the_users_timeout_withdraws_the_request_and_cancels(connect_mode:
 
     assert got == {"got": {"action": "cancel"}}
     assert 20 <= anyio.current_time() - started < 21
+
+
+@pytest.mark.parametrize("policy_seconds", [None, 600])
+async def test_a_request_expires_when_the_users_timeout_passes(
+    connect_mode: ConnectMode, policy_seconds: float | None
+) -> None:
+    seen: list[tuple[timedelta, bool]] = []
+
+    async def show(request: Request) -> Answer:
+        assert request.deadline is not None
+        can_be_extended = request.max_deadline is not None and request.max_deadline > request.deadline
+        seen.append((request.deadline - datetime.now(timezone.utc), can_be_extended))
+        return NAMED
+
+    handler = show if policy_seconds is None else answer_timeout(policy_seconds)(show)
+    async with in_process(caller := Caller(handler, "mail"), connect_mode) as client:
+        await call(caller, client, "form", answer_timeout=20)
+
+    ((left, can_be_extended),) = seen
+    assert timedelta(seconds=15) < left <= timedelta(seconds=20)
+    assert not can_be_extended
+
+
+async def test_without_a_timeout_of_the_user_the_policy_sets_when_a_request_expires(connect_mode: ConnectMode) -> None:
+    seen: list[timedelta] = []
+
+    async def show(request: Request) -> Answer:
+        assert request.deadline is not None
+        assert request.max_deadline is not None
+        seen.append(request.max_deadline - request.deadline)
+        return NAMED
+
+    async with in_process(caller := Caller(answer_timeout(600)(show), "mail"), connect_mode) as client:
+        await call(caller, client, "form", answer_timeout=None)
+
+    assert seen == [timedelta(seconds=600 * MAX_EXTENSIONS)]
 
 
 async def test_the_users_timeout_is_for_all_requests_of_a_call(connect_mode: ConnectMode) -> None:

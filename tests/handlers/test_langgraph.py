@@ -114,6 +114,14 @@ async def test_a_request_interrupts_the_graph_and_its_answer_resumes_it(era: Con
 
 
 @pytest.mark.parametrize("era", ERAS)
+async def test_an_interrupt_has_no_deadline_since_its_graph_can_be_resumed_at_any_time(era: ConnectMode) -> None:
+    async with graph(era) as each:
+        request = (await each.start("form"))["request"]
+
+    assert (request["deadline"], request["max_deadline"]) == (None, None)
+
+
+@pytest.mark.parametrize("era", ERAS)
 async def test_what_happened_before_a_request_is_repeated_when_its_answer_resumes_the_graph(era: ConnectMode) -> None:
     seen: list[str] = []
     async with graph(era, seen.append) as each:

@@ -296,6 +296,9 @@ def _payload(
     question: str, request: Request, problem: str, catalog: MessageCatalog = ENGLISH, tool_call_id: str | None = None
 ) -> dict[str, Any]:
     """Return the value of the interrupt.  Browsers get all of it, also where a front end shows only a part."""
+    request = request.model_copy(
+        update={"deadline": None, "max_deadline": None}
+    )  # the graph can be resumed at any time
     data = public_question(request)
     data["untrusted"] += ["message", "responseSchema", "problem"]
     return {
@@ -303,7 +306,6 @@ def _payload(
         "question": question,
         **data,
         "problem": problem,
-        # No `expiresAt`: the graph can be resumed at any time.
         **interrupt_data(request, problem=problem, catalog=catalog),
         **({} if tool_call_id is None else {"toolCallId": tool_call_id}),
     }
