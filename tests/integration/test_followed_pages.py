@@ -99,6 +99,7 @@ async def test_a_user_answers_in_the_form_that_the_tutorial_draws(tmp_path: Path
         await page.get_by_role("alert").get_by_text("seems to contain an access token").wait_for()
         await page.get_by_role("button", name="Send anyway").wait_for()
         await page.get_by_label("Your name").fill("Ann Lee")
+        await page.evaluate("show()")  # as the events do when they are connected again
         await page.get_by_role("button", name="Send", exact=True).click()
         answered = await result_of(page)
         await page.locator("form").wait_for(state="detached")
