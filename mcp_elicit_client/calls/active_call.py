@@ -33,6 +33,9 @@ REPEATED = (
 )
 """The error of a call in which the server repeats a request that was refused."""
 
+CLOSING_SECONDS = 0.25
+"""How long after the user's timeout a handler may close the request itself, before it is withdrawn."""
+
 _REMEMBERED = frozenset({"user", "host", "timeout"})
 """Who cancels a request for the rest of the call.  After other cancels, the same request may be asked again."""
 
@@ -328,7 +331,7 @@ class OpenRequest:
             self._scope.cancel()
 
     def _set_deadline(self) -> None:
-        self._scope.deadline = max(call.timeouts.user_deadline for call in self._calls)
+        self._scope.deadline = max(call.timeouts.user_deadline for call in self._calls) + CLOSING_SECONDS
 
 
 def expire_with_calls(calls: Collection[ActiveCall], request: Request) -> Request:

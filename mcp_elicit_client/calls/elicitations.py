@@ -12,6 +12,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import CancellingEvent, run_until
 from mcp_elicit_client.calls.active_call import (
+    CLOSING_SECONDS,
     ActiveCall,
     OpenRequest,
     StoredAnswersFor,
@@ -213,7 +214,7 @@ class ElicitationDispatcher:
         with call.timeouts.paused_for_user():
             if call.timeouts.is_user_late:
                 return _timed_out()
-            return await _ask_until_lost(call.session, ask, until, call.timeouts.user_deadline)
+            return await _ask_until_lost(call.session, ask, until, call.timeouts.user_deadline + CLOSING_SECONDS)
 
     def to_result(self, answer: Answer) -> Any:
         """Return *answer* as the SDK's ``ElicitResult``."""

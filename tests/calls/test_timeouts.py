@@ -140,6 +140,24 @@ async def test_a_request_expires_when_the_users_timeout_passes(
     assert not can_be_extended
 
 
+async def test_a_handler_can_close_a_request_itself_when_it_expires(connect_mode: ConnectMode) -> None:
+    closed = 0
+
+    async def wait(request: Request) -> Answer:
+        nonlocal closed
+        assert request.deadline is not None
+        await anyio.sleep((request.deadline - datetime.now(timezone.utc)).total_seconds())
+        await anyio.sleep(0.1)  # what it stores
+        closed += 1
+        return Answer.cancel(by="timeout")
+
+    caller = Caller(wait, "mail")
+    async with in_process(caller, connect_mode) as client:
+        assert await call(caller, client, "form", answer_timeout=20) == {"got": {"action": "cancel"}}
+
+    assert closed == 1
+
+
 async def test_without_a_timeout_of_the_user_the_policy_sets_when_a_request_expires(connect_mode: ConnectMode) -> None:
     seen: list[timedelta] = []
 
