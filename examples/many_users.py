@@ -21,14 +21,15 @@ from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore
 from mcp_elicit_client.inbox.web import inbox_app
-from mcp_elicit_client.policies import recommended
+from mcp_elicit_client.policies import Permissions, recommended
 
 SESSIONS = {"token-of-ann": "ann", "token-of-bob": "bob"}  # in place of your own sign-in
 RESTAURANT = StdioServerParameters(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
 
 # One of each for all users of this worker.  The inbox has no default user, so no request is without one.
 inbox = Inbox(RedisStore(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379")))
-registry = ElicitationRegistry(policy=recommended())
+permissions = Permissions("permissions.json")  # a file, so that both workers know which servers a user has blocked
+registry = ElicitationRegistry(policy=recommended(permissions=permissions))
 registry.on_elicitation(InboxHandler(inbox))
 
 

@@ -110,6 +110,25 @@ async def test_two_users_book_with_two_workers_and_see_only_their_own_requests(b
     assert (stranger.status_code, unsigned.status_code) == (401, 401)
 
 
+async def test_a_server_that_a_user_blocked_does_not_ask_through_another_worker(backend: str) -> None:
+    booked: list[Any] = []
+
+    async with connections(backend) as ((first, *_), (second, *_)):
+        async with anyio.create_task_group() as group:
+
+            async def book() -> None:
+                booked.append((await first.post("/bookings", headers=ANN)).raise_for_status().json())
+
+            group.start_soon(book)
+            entry = await pending(second, ANN)
+            answer = {"action": "decline", "block_server": True}
+            await second.post(f"/requests/{entry['id']}", headers=ANN, json=answer)
+        with anyio.fail_after(30):
+            booked.append((await second.post("/bookings", headers=ANN)).raise_for_status().json())
+
+    assert [json.loads(each["result"])["action"] for each in booked] == ["decline", "cancel"]
+
+
 async def test_the_commands_of_the_page_list_and_answer_the_requests_of_one_user(backend: str) -> None:
     commands = [each for each in FollowedPage("users-and-workers.md", Path()).commands if each.startswith("curl")]
     book, list_bobs, list_anns, answer = [each.replace("http://127.0.0.1:8000", backend) for each in commands]
