@@ -296,9 +296,8 @@ def _payload(
     question: str, request: Request, problem: str, catalog: MessageCatalog = ENGLISH, tool_call_id: str | None = None
 ) -> dict[str, Any]:
     """Return the value of the interrupt.  Browsers get all of it, also where a front end shows only a part."""
-    request = request.model_copy(
-        update={"deadline": None, "max_deadline": None}
-    )  # the graph can be resumed at any time
+    # The graph can be resumed at any time.
+    request = request.model_copy(update={"deadline": None, "max_deadline": None})
     data = public_question(request)
     data["untrusted"] += ["message", "responseSchema", "problem"]
     return {
