@@ -30,7 +30,7 @@ from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, form_params, read_line
+from tests.support import LONG, ROOT, form_params, read_line
 from tests.support.power_failures import Disk
 
 KEY = bytes(range(32))
@@ -1112,17 +1112,19 @@ def start_together(path: Path, processes: int, *arguments: object) -> None:
 
 
 def test_two_processes_lose_no_events(path: Path) -> None:
-    start_together(path, 2, 10**9, 10_000)
+    count = 10_000 if LONG else 2_000
+    start_together(path, 2, 10**9, count)
 
     found = verify(path, KEY)
     assert found
-    assert (found.events, found.first, found.last.sequence) == (20_000, 1, 20_000)
+    assert (found.events, found.first, found.last.sequence) == (2 * count, 1, 2 * count)
 
 
 def test_processes_that_rotate_concurrently_lose_no_events(path: Path) -> None:
-    start_together(path, 3, 5_000, 500)
+    count = 500 if LONG else 200
+    start_together(path, 3, 5_000, count)
 
-    assert (verify(path, KEY).events, bool(verify(path, KEY))) == (1_500, True)
+    assert (verify(path, KEY).events, bool(verify(path, KEY))) == (3 * count, True)
 
 
 def test_concurrent_processes_create_one_key(path: Path) -> None:
