@@ -25,7 +25,6 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
-from mcp_elicit_client.handlers.langgraph.handler import NO_ANSWER
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support import ROOT, read_line, until
 from tests.support.inprocess import in_process
@@ -298,7 +297,7 @@ async def test_an_invalid_resume_value_repeats_the_request(era: ConnectMode, lie
         told = await each.resume(resume_value(again, "accept", NAME))
 
     assert again["problem"] in (
-        NO_ANSWER,
+        "The answer was not for this request. Answer this one.",
         "| name\nEnter text.",
         "| name\nThis field is required.",
     )
@@ -325,7 +324,8 @@ async def test_a_changed_request_after_the_interrupt_does_not_get_the_answer(era
     again = (await each.ainvoke(Command(resume=resume_value(asked, "accept")), CONFIG))["__interrupt__"][0].value
     told = await each.ainvoke(Command(resume=resume_value(again, "decline")), CONFIG)
 
-    assert (again["request"]["message"], again["problem"]) == ("Delete the file?", NO_ANSWER)
+    assert again["request"]["message"] == "Delete the file?"
+    assert again["problem"] == "The answer was not for this request. Answer this one."
     assert told["told"] == "decline"
 
 

@@ -192,7 +192,7 @@ async def test_without_the_adapter_an_unnamed_answer_is_refused_and_a_cancel_end
         refused = await front.run(resolved(asked.interrupt, NAME))
         answered = await front.run(cancelled(refused.interrupt))
 
-    assert refused.interrupt["message"].startswith("the graph was not resumed")
+    assert refused.interrupt["message"].startswith("The answer was not for this request.")
     assert told(answered) == {"got": {"action": "cancel"}}
 
 

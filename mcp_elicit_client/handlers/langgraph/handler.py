@@ -29,6 +29,7 @@ from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.ag_ui_interrupts import error_text, interrupt_data, public_question
 from mcp_elicit_client.inbox.records import read_request
+from mcp_elicit_client.presentation import messages as texts
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.sdk.callback import calling
@@ -36,9 +37,6 @@ from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-NO_ANSWER = "the graph was not resumed with an answer to this request"
-"""The ``problem`` of a repeated interrupt, unless the answer did not fit the form."""
 
 INTERRUPT_TYPE = "elicitation.asked"
 """The ``type`` in the value of each interrupt."""
@@ -174,7 +172,10 @@ class InterruptHandler:
                 answer = await check_answer_async(request, answer)
                 if answer.by != "error":
                     return answer
-            problem = NO_ANSWER if answer is None else await _problem(request, value, answer.reason, run.catalog)
+            if answer is None:
+                problem = run.catalog.text(texts.NOT_ITS_ANSWER)
+            else:
+                problem = await _problem(request, value, answer.reason, run.catalog)
 
     @contextlib.contextmanager
     def _running(self, run: _NodeRun) -> Iterator[_NodeRun]:
