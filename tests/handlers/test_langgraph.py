@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from langgraph.types import Command, Interrupt, Send
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
-from mcp_elicit_client.exceptions import CallError, MissingExtraError
+from mcp_elicit_client.exceptions import CallError, MissingExtraError, RequestStateRejectedError
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support import ROOT, read_line, until
@@ -156,6 +157,33 @@ async def test_until_2025_11_25_durable_calls_are_repeated() -> None:
 
     assert told == {"got": {"action": "accept", "content": NAME}}
     assert (seen.count("form"), seen.count("form done")) == (2, 1)
+
+
+@pytest.mark.rounds
+async def test_a_durable_call_whose_state_the_server_rejects_can_be_made_again_in_the_node() -> None:
+    from tests.servers import airline
+
+    before, restarted = airline.build(), airline.build()  # each with its own key
+    ask = InterruptHandler()
+    caller = Caller(ask, "airline")
+    servers = iter([before, restarted, restarted, restarted])
+
+    async def call(_state: State) -> State:
+        async with caller.client(next(servers)) as client:
+            book = functools.partial(caller.call_tool, durable(client), "book", {"day": "Monday"})
+            try:
+                result = await book()
+            except RequestStateRejectedError:
+                result = await book()
+        return {"told": result.content[0].text}
+
+    each = build(ask.node(call))
+    state = await each.ainvoke({}, CONFIG)
+    for content in [{"city": "Bonn"}, {"city": "Bern"}, {"place": "aisle"}]:
+        question = state["__interrupt__"][0].value
+        state = await each.ainvoke(Command(resume=resume_value(question, "accept", content)), CONFIG)
+
+    assert state["told"] == f"Monday: Bern, aisle, {len(airline.booked)} booked"
 
 
 @pytest.mark.rounds
