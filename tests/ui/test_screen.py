@@ -569,6 +569,16 @@ async def test_the_deadline_is_extended_by_a_key() -> None:
     assert extended == [now + timedelta(seconds=80)]
 
 
+async def test_the_key_for_more_time_is_not_shown_when_there_is_none() -> None:
+    now = datetime.now(timezone.utc)
+    request = with_deadline(form({"f": NAME}), now + timedelta(seconds=40), now + timedelta(seconds=50))
+    async with asking(request) as person:
+        await person.sees("Expires in 0:3", "F5 More time")
+        await person.types("Ann", F5)
+        await person.sees("Expires in 0:4")
+        assert not any("F5" in line for line in person.lines)
+
+
 async def test_the_key_for_more_time_moves_the_deadline_of_the_policy() -> None:
     async def ask(request: Request) -> Answer:
         async with asking(request) as person:

@@ -472,7 +472,8 @@ class View(ABC):
         left = max(int((deadline - datetime.now(timezone.utc)).total_seconds()), 0)
         style = "class:warning" if left < _LAST_MINUTE else "class:hint"
         expiry: Line = [(style, self.catalog.text(messages.EXPIRES_IN_TIME, time=format_time_left(left)))]
-        if left < _LAST_MINUTE and self.request.max_deadline is not None:
+        latest = self.request.max_deadline
+        if left < _LAST_MINUTE and latest is not None and deadline < latest:
             expiry += [("", "  "), ("class:key", "F5"), ("", " "), ("", self.catalog.text(messages.MORE_TIME))]
         return expiry
 
