@@ -94,7 +94,8 @@ def answer_timeout(seconds: float | None = None) -> Policy:
                 scope.deadline = max(scope.deadline, started_on_clock + (until - started_at).total_seconds())
                 request.extend_deadline(until)
 
-            return await ask(with_deadline(request, deadline, max_deadline, extend))
+            can_extend = max_deadline > deadline
+            return await ask(with_deadline(request, deadline, max_deadline if can_extend else None, extend))
         assert scope.cancelled_caught
         return Answer.cancel(by="timeout", policy=TIMEOUT, reason=f"no answer within {timeout:g} seconds")
 
