@@ -170,7 +170,7 @@ async def test_a_durable_call_whose_state_the_server_rejects_can_be_made_again_i
 
     async def call(_state: State) -> State:
         async with caller.client(next(servers)) as client:
-            book = functools.partial(caller.call_tool, durable(client), "book", {"day": "Monday"})
+            book: Any = functools.partial(caller.call_tool, durable(client), "book", {"day": "Monday"})
             try:
                 result = await book()
             except RequestStateRejectedError:
