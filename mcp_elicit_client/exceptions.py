@@ -195,7 +195,8 @@ _TASK_FAILURES: dict[TaskFailure, str] = {
     "invalid": "The server's response about a task is invalid: {detail}. " + REPORT,
     "undeclared": "The server created a task, but this client does not declare tasks. "
     "Connect with `Caller.connect`, or pass `extensions=caller.extensions` to your own client.",
-    "unsupported": "Tasks need a connection with protocol version 2026-07-28 or later, and mcp 2.3 or later.",
+    "unsupported": "The server or the connection does not support tasks. "
+    "Tasks need protocol version 2026-07-28 or later, and mcp 2.3 or later.",
 }
 
 

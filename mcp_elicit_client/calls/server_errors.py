@@ -18,6 +18,7 @@ from mcp_elicit_client.exceptions import (
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
+METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 _INVALID_REQUEST, _INTERNAL_ERROR, _MISSING_CAPABILITY = -32600, -32603, -32021
 

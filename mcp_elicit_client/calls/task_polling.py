@@ -14,7 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import is_closed
-from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code, raise_if_capability_is_required
+from mcp_elicit_client.calls.server_errors import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    error_code,
+    raise_if_capability_is_required,
+)
 from mcp_elicit_client.calls.task_wire import TaskRequests, TaskState, TaskStatus
 from mcp_elicit_client.exceptions import TaskError
 
@@ -142,8 +147,8 @@ class TaskPoller:
         Return the state of the task: the last one if the server cannot be reached for now.
 
         Raises:
-            TaskError: If the task has expired, the response is invalid, or
-                the server cannot be reached for too long.
+            TaskError: If the task has expired, the response is invalid, the
+                server has no tasks, or it cannot be reached for too long.
             CapabilityRequiredError: If the connection does not declare tasks.
         """
         try:
@@ -170,6 +175,8 @@ class TaskPoller:
             TaskError: See `poll`.
             CapabilityRequiredError: See `poll`.
         """
+        if error_code(error) == METHOD_NOT_FOUND:
+            raise TaskError("unsupported", task_id=self.state.id) from error
         if error_code(error) == INVALID_PARAMS:
             raise TaskError("expired", task_id=self.state.id) from error
         raise_if_capability_is_required(error)

@@ -234,6 +234,16 @@ async def test_a_server_that_stops_while_its_request_is_stored_is_not_answered(s
     await inbox.aclose()
 
 
+@pytest.mark.rounds
+async def test_a_server_without_tasks_is_reported_at_once() -> None:
+    caller = Caller(User(), "visitor")
+    async with in_process(caller, "auto") as client:
+        for use in (caller.resume_task, caller.cancel_task):
+            with anyio.fail_after(10), pytest.raises(TaskError, match="does not support tasks") as caught:
+                await use("t", client)
+            assert (caught.value.code, caught.value.task_id) == ("unsupported", "t")
+
+
 async def test_tasks_need_a_newer_sdk_or_protocol_version(anyio_backend: Any) -> None:
     caller = Caller(User(), "visitor")
     async with in_process(caller, "legacy") as client:
