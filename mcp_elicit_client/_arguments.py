@@ -118,11 +118,12 @@ def check_policy_result(policy: object, handler: object) -> None:
     Raises:
         TypeError: If it is not a handler.
     """
-    if not is_async(handler):
-        raise TypeError(
-            f"The policy {describe(policy)} returned {describe(handler)}, which is not a handler. "
-            f"If it makes a policy, call it: {_name_of(policy)}()."
-        )
+    if is_async(handler):
+        return
+    advice = "Return an async function."
+    if inspect.isroutine(policy):
+        advice = f"If it makes a policy, call it: {_name_of(policy)}()."
+    raise TypeError(f"The policy {_described(policy)} returned {_described(handler)}, which is not a handler. {advice}")
 
 
 def check_method(name: str, value: object, method: str, example: str) -> None:

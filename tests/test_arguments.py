@@ -160,6 +160,11 @@ def connect(callback: Any) -> None:
     asyncio.run(FakeServer().connected(callback).__aenter__())
 
 
+class PolicyWithoutHandler:
+    def __call__(self, handler: Any) -> None:
+        """Return no handler."""
+
+
 def make_policy(option: object = None) -> Callable[[Any], Any]:
     def policy(handler: Any) -> Any:
         return handler if option else ask
@@ -245,6 +250,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "an un-called factory of the host": (
         lambda any_: ElicitationRegistry(policy=any_(make_policy)),
         "The policy `make_policy` returned .* call it: make_policy()",
+    ),
+    "a policy object that returns something else": (
+        lambda any_: ElicitationRegistry(policy=any_(PolicyWithoutHandler())),
+        "The policy an object of type `PolicyWithoutHandler` returned None, .* Return an async function",
     ),
     "a handler as the policy": (lambda any_: ElicitationRegistry(policy=any_(ask)), "is async, so it is not a policy"),
     "a handler object as the policy": (
