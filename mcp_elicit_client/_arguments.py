@@ -123,7 +123,9 @@ def check_policy_result(policy: object, handler: object) -> None:
     advice = "Return an async function."
     if inspect.isroutine(policy):
         advice = f"If it makes a policy, call it: {_name_of(policy)}()."
-    raise TypeError(f"The policy {_described(policy)} returned {_described(handler)}, which is not a handler. {advice}")
+    raise TypeError(
+        f"The policy ({_described(policy)}) returned {_described(handler)}, which is not a handler. {advice}"
+    )
 
 
 def check_method(name: str, value: object, method: str, example: str) -> None:

@@ -249,11 +249,11 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "un-called in recommended": (lambda any_: recommended(rate_limit=any_(rate_limit)), "Call it: rate_limit()."),
     "an un-called factory of the host": (
         lambda any_: ElicitationRegistry(policy=any_(make_policy)),
-        "The policy `make_policy` returned .* call it: make_policy()",
+        r"The policy \(`make_policy`\) returned .* call it: make_policy\(\)",
     ),
     "a policy object that returns something else": (
         lambda any_: ElicitationRegistry(policy=any_(PolicyWithoutHandler())),
-        "The policy an object of type `PolicyWithoutHandler` returned None, .* Return an async function",
+        r"The policy \(an object of type `PolicyWithoutHandler`\) returned None, .* Return an async function",
     ),
     "a handler as the policy": (lambda any_: ElicitationRegistry(policy=any_(ask)), "is async, so it is not a policy"),
     "a handler object as the policy": (
