@@ -150,7 +150,7 @@ class TaskSuspender:
             return await self._run(await self._poller.poll())
         except TaskError as error:
             await self._poller.abandon_after(error, is_owned=False)
-            if error.code != "interrupted":
+            if error.code not in ("interrupted", "unsupported"):  # the right server may know the task
                 await self._close_quietly()
             raise
 

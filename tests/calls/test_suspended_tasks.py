@@ -16,6 +16,7 @@ from mcp_elicit_client.exceptions import ResumeError, TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.policies import is_resuming
 from mcp_elicit_client.typing import Policy, Request
+from tests.servers import visitor
 from tests.servers.tasker import Tasker, ask, build, question
 from tests.support.inboxes import KEY, Clock, Stores
 from tests.support.taskers import TEXT, accepted, connected, plan, told, updates
@@ -364,6 +365,16 @@ async def test_a_task_that_the_server_has_forgotten_has_expired(tasker: Tasker, 
         await process.resume(suspended.id)
     assert caught.value.code == "expired"
     assert await process.messages() == []
+
+
+async def test_a_server_without_tasks_does_not_end_a_suspended_task(tasker: Tasker, stores: Stores) -> None:
+    process = Process(tasker, stores)
+    suspended = await process.call(plan(ask("a")))
+    await process.answer()
+    with pytest.raises(TaskError) as caught:
+        await Process(tasker, stores, server=visitor.build(lambda _line: None)).resume(suspended.id)
+    assert caught.value.code == "unsupported"
+    assert told(await process.resume(suspended.id)) == accepted("a")
 
 
 @pytest.mark.parametrize(("ttl", "seconds"), [(0, 60), (600_000, 600), (None, 7_200), (10**12, 7_200), ("x", 7_200)])
