@@ -109,12 +109,11 @@ def _end_of_options(arguments: Sequence[str]) -> int:
 def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:
     """Parse *arguments*; the server's command after ``--`` becomes `server_command`."""
     at = _end_of_options(arguments)
-    parser = make_parser(catalog)
-    options, rest = parser.parse_known_args(arguments[:at])
+    options, rest = make_parser(catalog).parse_known_args(arguments[:at])
     if rest and (not hasattr(options, "fields") or any(each.startswith("-") for each in rest)):
-        takes_command = options.command in _TAKES_COMMAND and at == len(arguments)
-        hint = ". Write -- before the command of a server" if takes_command else ""
-        parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        lacks_dashes = options.command in _TAKES_COMMAND and at == len(arguments) and not rest[0].startswith("-")
+        hint = ". Write -- before the command of a server" if lacks_dashes else ""
+        options.parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if rest:  # argparse takes fields only before the options
         options.fields += rest
     options.server_command = arguments[at + 1 :]

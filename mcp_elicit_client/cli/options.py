@@ -74,7 +74,7 @@ class _Parser(argparse.ArgumentParser):
     def add_command(self, name: str, run: Run | None, summary: Message, **options: Any) -> _Parser:
         """Add a command; *run* is None if there are commands below it."""
         parser: _Parser = self._commands.add_parser(name, help=_escape(self.catalog.text(summary)), **options)
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, parser=parser)
         return parser
 
 
@@ -84,7 +84,11 @@ def _escape(text: str) -> str:
 
 
 def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
-    """Return the parser.  Its result has `run`, a function from the options to the exit status."""
+    """
+    Return the parser.
+
+    Its result has `run`, a function from the options to the exit status, and `parser`, that of the command.
+    """
     parser = _Parser(
         catalog=catalog,
         prog="mcp-elicit",
@@ -92,7 +96,7 @@ def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
         epilog=_exit_status(catalog, messages.SUCCEEDED, messages.FAILED, messages.USAGE_ERROR),
     )
     parser.add("--version", action=_ShowVersion, nargs=0, help=messages.VERSION)
-    parser.set_defaults(run=lambda _options: _print_help(parser), language=None)
+    parser.set_defaults(run=lambda _options: _print_help(parser), parser=parser, language=None)
     parser.begin_commands("command", required=False)
     for add in (_add_demo, _add_call, _add_requests, _add_answer, _add_show, _add_lint, _add_audit, _add_check):
         add(parser)

@@ -306,6 +306,7 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         ),
         (["audit", "tail", __file__], f"{__file__} is not an audit log."),
         (["audit", "stats", __file__], f"{__file__} is not an audit log."),
+        (["call", "x", "--nonsense", "y"], "unrecognized arguments: --nonsense y\n"),
         (["call", "x", "python", "server.py"], "python server.py. Write -- before the command of a server\n"),
         (["call", "x", "--headless", "--browser", "--", "y"], "--headless cannot be combined with --browser."),
         (["demo", "--auto", "--browser"], "--auto cannot be combined with --browser."),

@@ -453,6 +453,7 @@ def test_a_store_that_does_not_exist_is_created_by_calls_only(run: Run, asking: 
         (["call", "t", "--suspend", "--url", "http://[::"], "--url needs the URL of a server"),
         (["requests", "surplus"], "unrecognized arguments"),
         (["answer", "id", "--nonsense"], "unrecognized arguments"),
+        (["answer", "id", "--set", "name=Ada"], "usage: mcp-elicit answer ID [FIELD=VALUE ...]"),
     ],
 )
 def test_wrong_options_are_explained(run: Run, words: list[str], reason: str) -> None:
