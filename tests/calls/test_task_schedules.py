@@ -12,7 +12,7 @@ import pytest
 from tests.support import LONG, ROOT
 
 CHUNKS = 2
-COUNT = 200 if LONG else 16
+COUNT = 200 if LONG else 8
 """The number of schedules.  200 take about 200 seconds of processor time."""
 
 
