@@ -19,7 +19,7 @@ from mcp_elicit_client._arguments import YEAR, check_seconds
 from mcp_elicit_client.core.request import request_key, with_deadline
 from mcp_elicit_client.dispatch import NormalizedHandler, refusing
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
-from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
+from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming, stored_answers
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 MAX_REPEATS = 2
@@ -33,7 +33,7 @@ REPEATED = (
 )
 """The error of a call in which the server repeats a request that was refused."""
 
-CLOSING_SECONDS = 0.25
+_CLOSING_SECONDS = 0.25
 """How long after the user's timeout a handler may close the request itself, before it is withdrawn."""
 
 _REMEMBERED = frozenset({"user", "host", "timeout"})
@@ -127,6 +127,11 @@ class CallTimeouts:
             return math.inf
         begin = self._counted_at if self._open_requests else anyio.current_time()
         return begin + self.answer_timeout - self._user_seconds
+
+    @property
+    def withdrawal_deadline(self) -> float:
+        """When a request that stays open is withdrawn, on the event loop's clock."""
+        return self.user_deadline + _CLOSING_SECONDS
 
     @property
     def is_user_late(self) -> bool:
@@ -331,18 +336,7 @@ class OpenRequest:
             self._scope.cancel()
 
     def _set_deadline(self) -> None:
-        self._scope.deadline = max(call.timeouts.user_deadline for call in self._calls) + CLOSING_SECONDS
-
-
-def expire_with_calls(calls: Collection[ActiveCall], request: Request) -> Request:
-    """Return *request* so that it expires, at the latest, when the user's timeouts of all *calls* pass."""
-    seconds = max(call.timeouts.user_deadline for call in calls) - anyio.current_time()
-    if seconds > YEAR:
-        return request
-    deadline = datetime.now(timezone.utc) + timedelta(seconds=seconds)
-    if request.deadline is not None and request.deadline <= deadline:
-        return request
-    return with_deadline(request, deadline, None)
+        self._scope.deadline = max(call.timeouts.withdrawal_deadline for call in self._calls)
 
 
 async def ask_within(calls: Collection[ActiveCall], handler: NormalizedHandler, request: Request) -> Answer:
@@ -360,6 +354,8 @@ async def ask_within(calls: Collection[ActiveCall], handler: NormalizedHandler, 
                 call.timeouts.fail(CallError(REPEATED))
             await anyio.sleep_forever()  # an answer would lead to the next request
         return refusal
+    if stored_answers.get() is None:
+        request = _expire_with_calls(calls, request)
     if isinstance(request, UrlRequest):
         visits = max((call.visits(request.target.url) for call in calls), default=0)
         request = request.model_copy(update={"previous_visits": visits})
@@ -368,6 +364,17 @@ async def ask_within(calls: Collection[ActiveCall], handler: NormalizedHandler, 
     for call in calls:
         call.record(request, answer)
     return answer
+
+
+def _expire_with_calls(calls: Collection[ActiveCall], request: Request) -> Request:
+    """Return *request* so that it expires, at the latest, when the user's timeouts of all *calls* pass."""
+    seconds = max(call.timeouts.user_deadline for call in calls) - anyio.current_time()
+    if seconds > YEAR:
+        return request
+    deadline = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+    if request.deadline is not None and request.deadline <= deadline:
+        return request
+    return with_deadline(request, deadline, None)
 
 
 def _refusal(calls: Collection[ActiveCall], request: Request) -> Answer | None:

@@ -11,14 +11,7 @@ from typing import Any, Literal, TypeAlias
 import anyio
 
 from mcp_elicit_client._concurrency import CancellingEvent, run_until
-from mcp_elicit_client.calls.active_call import (
-    CLOSING_SECONDS,
-    ActiveCall,
-    OpenRequest,
-    StoredAnswersFor,
-    ask_within,
-    expire_with_calls,
-)
+from mcp_elicit_client.calls.active_call import ActiveCall, OpenRequest, StoredAnswersFor, ask_within
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import BatchPosition, Server, check_user, with_completion
@@ -117,7 +110,7 @@ class ElicitationDispatcher:
         token = calling.set(calls[0].context if len(calls) == 1 else None)
         try:
             with anyio.CancelScope() as scope, OpenRequest(calls, scope):
-                return await ask_within(calls, self._handler, expire_with_calls(calls, request))
+                return await ask_within(calls, self._handler, request)
         finally:
             calling.reset(token)
         is_late = anyio.current_time() >= scope.deadline
@@ -200,8 +193,6 @@ class ElicitationDispatcher:
                 # The server asks again, so an earlier completion does not count.
                 self.completions.forget(request.elicitation_id)
             request = self._with_completion(request)
-            if stored is None:
-                request = expire_with_calls([call], request)
             with answering_from(None if stored is None else stored(request)):
                 return await ask_within([call], self._handler, request)
 
@@ -214,7 +205,7 @@ class ElicitationDispatcher:
         with call.timeouts.paused_for_user():
             if call.timeouts.is_user_late:
                 return _timed_out()
-            return await _ask_until_lost(call.session, ask, until, call.timeouts.user_deadline + CLOSING_SECONDS)
+            return await _ask_until_lost(call.session, ask, until, call.timeouts.withdrawal_deadline)
 
     def to_result(self, answer: Answer) -> Any:
         """Return *answer* as the SDK's ``ElicitResult``."""
