@@ -21,11 +21,11 @@ from mcp_elicit_client.calls._connect import Command, _stdio
 from mcp_elicit_client.exceptions import REPORT, ResumeRefusal
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
-from tests.servers.raw import ERAS, SCHEMA, Era
+from tests.servers.raw import SCHEMA, Era
 from tests.servers.visitor import build
 from tests.support.inprocess import in_process
 from tests.support.plain import plain
-from tests.support.raw import raw_server
+from tests.support.raw import ERAS, raw_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 

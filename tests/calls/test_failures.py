@@ -17,9 +17,9 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, connect
 from mcp_elicit_client.sdk.http_transport import http_transport
 from mcp_elicit_client.typing import Request
-from tests.servers.raw import ERAS, Era, RawHttpServer
+from tests.servers.raw import Era, RawHttpServer
 from tests.support.plain import plain
-from tests.support.raw import raw_server
+from tests.support.raw import ERAS, raw_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 

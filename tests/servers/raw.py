@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import http.server
-import importlib.util
 import json
 import queue
 import socket
@@ -22,9 +21,6 @@ from typing import Any, Literal
 
 Era = Literal["legacy", "2026-07-28"]
 Message = dict[str, Any]
-
-ERAS: tuple[Era, ...] = ("legacy", "2026-07-28") if importlib.util.find_spec("mcp.client.client") else ("legacy",)
-"""The eras that clients of the installed SDK know."""
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 SLOW = 0.2

@@ -9,8 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from mcp_elicit_client.calls._connect import Command
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.servers.raw import Era, RawHttpServer
 from tests.support import ROOT
+
+ERAS: tuple[Era, ...] = ("legacy", "2026-07-28") if supports_multi_round_trip() else ("legacy",)
+"""The eras that clients of the installed SDK know."""
 
 
 @contextmanager
