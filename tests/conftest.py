@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import inspect
@@ -15,7 +16,8 @@ from hypothesis import settings
 
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from tests.support import EVENT_LOOPS, PROFILE
+from tests.support import EVENT_LOOPS, LONG, PROFILE
+from tests.support.fork_server import fork_server
 from tests.support.slow import needs_posix
 
 if TYPE_CHECKING:
@@ -79,6 +81,15 @@ def tasker(seen: list[str], monkeypatch: pytest.MonkeyPatch) -> Tasker:
 
     monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
     return Tasker(seen.append)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the servers that workers start be forks of one process, since an import of the SDK takes a second."""
+    has_workers = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    if has_workers and config.option.markexpr != "not slow" and not LONG and sys.platform == "linux":
+        stack = contextlib.ExitStack()
+        stack.enter_context(fork_server())
+        config.add_cleanup(stack.close)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

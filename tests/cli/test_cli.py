@@ -28,12 +28,11 @@ from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.presentation.catalog import available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.results import Outcome, ScenarioResult, report_lines
-from tests.support import ROOT, cases, corpus, form_params, http_server, needs_babel
+from tests.support import DEMO, ROOT, cases, corpus, form_params, http_server, needs_babel
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
 ODD = form_params({"type": "object", "properties": {"a": {"type": "object"}, "b": {"anyOf": [{"type": "null"}, {}]}}})
 IMPOSSIBLE = form_params({"type": "object", "properties": {"a": {"type": "object"}}, "required": ["a"]})
-DEMO = ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
 
 
 @pytest.fixture

@@ -23,9 +23,8 @@ from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.policies import compose, protect_secrets
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Answer
-from tests.support import form_params
+from tests.support import DEMO, form_params
 
-DEMO = ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
 ORDER = form_params(
     {
         "type": "object",

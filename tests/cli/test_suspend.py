@@ -20,14 +20,13 @@ from mcp_elicit_client.cli.call_store import default_store
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.inbox import Inbox, SqliteStore
 from tests.servers.tasker import ask
-from tests.support import ASKER, ROOT, free_port, http_server, recording_browser
+from tests.support import ASKER, DEMO, ROOT, free_port, http_server, recording_browser
 
 if TYPE_CHECKING:
     from tests.support.inboxes import RedisServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.rounds]
 
-DEMO = ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
 TASKER = ["--env", "ELICIT_TASKS", "--", sys.executable, "-m", "tests.servers.tasker"]
 FORM = {
     "message": "Your order?",

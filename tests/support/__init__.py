@@ -9,7 +9,6 @@ import os
 import secrets
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +32,7 @@ from mcp_elicit_client import (
 )
 from mcp_elicit_client.core.form import keywords_of
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from tests.support.fork_server import server_command
 
 ROOT = Path(__file__).parent.parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
@@ -47,11 +47,14 @@ EVENT_LOOPS = ("asyncio",) if PROFILE == "quick" else ("asyncio", "trio")
 LONG = os.environ.get("ELICIT_LONG") == "true"
 """True in the scheduled run, which repeats random and concurrent tests more often."""
 
-ASKER = [sys.executable, "-m", "tests.servers.asker"]
+ASKER = server_command("tests.servers.asker")
 """The server that asks what it is told to."""
 
-VISITOR = [sys.executable, "-m", "tests.servers.visitor"]
+VISITOR = server_command("tests.servers.visitor")
 """The server that sends its users to URLs."""
+
+DEMO = ["--", *server_command("mcp_elicit_client.demo.server")]
+"""The demo server, as an argument of the command line."""
 
 FILLED_IN = {
     "name": "Ada Lovelace",
