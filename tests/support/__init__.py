@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import anyio
-import mcp.types
 import pytest
 
 from mcp_elicit_client import (
@@ -165,7 +164,9 @@ def form_request(params: object, **options: Any) -> FormRequest:
 
 def in_every_shape(wire: dict[str, Any]) -> list[Any]:
     """Return *wire* as JSON, as a model of the SDK, and as a request."""
-    model = mcp.types.ElicitRequestURLParams if wire.get("mode") == "url" else mcp.types.ElicitRequestFormParams
+    from mcp import types  # here, since some processes of the tests need this module without it
+
+    model = types.ElicitRequestURLParams if wire.get("mode") == "url" else types.ElicitRequestFormParams
     return [wire, model.model_validate(wire), parse_request(wire)]
 
 
