@@ -44,7 +44,7 @@ from mcp_elicit_client.handlers.webhook import (
 from mcp_elicit_client.handlers.webhook.delivery import pause_before
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.web import inbox_app
-from tests.support import ROOT, form_params, read_line
+from tests.support import DEMO, ROOT, form_params, read_line
 
 pytestmark = pytest.mark.anyio
 
@@ -1119,7 +1119,7 @@ async def test_a_server_asks_and_the_receiver_of_the_examples_answers() -> None:
     with example_receiver("restaurant") as (url, process):
         registry = ElicitationRegistry()
         registry.on_elicitation(WebhookHandler(url, SECRET))
-        command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.__stderr__ or sys.stderr)
+        command = Command(DEMO[1:], errlog=sys.__stderr__ or sys.stderr)
         async with connect(command, Caller(registry, "restaurant")) as connection:
             result = await connection.call_tool("book_table", {})
         asked = read_line(process)

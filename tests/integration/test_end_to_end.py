@@ -14,7 +14,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from tests.support import FILLED_IN, npm_environment, npm_tool, recording_browser
+from tests.support import DEMO, FILLED_IN, npm_environment, npm_tool, recording_browser
 
 COMMAND = [sys.executable, "-m", "mcp_elicit_client"]
 FORM = "trigger-elicitation-request"
@@ -139,7 +139,7 @@ def test_a_declined_required_url_fails_the_call_with_an_explanation() -> None:
 
 def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:
     browser, opened = recording_browser(tmp_path)
-    with terminal("call", "pay_deposit", *demo(), environment={**os.environ, "BROWSER": str(browser)}) as child:
+    with terminal("call", "pay_deposit", *DEMO, environment={**os.environ, "BROWSER": str(browser)}) as child:
         say(child, "cancel: ", "y")
         say(child, "cancel: ", "decline")
         child.expect(pexpect.EOF)
@@ -147,10 +147,6 @@ def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:
 
     assert '"action": "decline"' in shown
     assert not opened.exists()
-
-
-def demo() -> list[str]:
-    return ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
 
 
 def test_the_demo_in_a_terminal_asks_the_user() -> None:
@@ -181,7 +177,7 @@ def test_show_asks_at_the_terminal_and_prints_the_result(tmp_path: Path) -> None
 
 
 def test_a_wrong_tool_or_wrong_arguments_can_be_corrected() -> None:
-    with terminal("call", *demo()) as child:
+    with terminal("call", *DEMO) as child:
         say(child, "(press Enter to quit): ", "nonsense")
         child.expect_exact("Unknown tool.")
         say(child, "(press Enter to quit): ", "book_table {")
@@ -196,7 +192,7 @@ def test_a_wrong_tool_or_wrong_arguments_can_be_corrected() -> None:
 
 
 def test_an_interrupt_between_questions_ends_the_command_without_a_traceback() -> None:
-    with terminal("call", *demo()) as child:
+    with terminal("call", *DEMO) as child:
         child.expect_exact("(press Enter to quit): ")
         child.sendintr()
         child.expect(pexpect.EOF)
