@@ -48,7 +48,7 @@ def become(connection: socket.socket) -> None:
     for standard, descriptor in enumerate(descriptors):
         os.dup2(descriptor, standard)
         os.close(descriptor)
-    # The streams of this process know whether its own files were seekable.
+    # The streams of this process remember whether its files were seekable; those of the server may differ.
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
     with connection.makefile() as lines:
