@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import sys
 import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +20,7 @@ from mcp_elicit_client.hosts.fastmcp import client, clients_from_config, elicita
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.calls.test_calls import NAMED, NO, OTHER, URL, YES, User
-from tests.support import ROOT, skip_or_fail
+from tests.support import ROOT, VISITOR, skip_or_fail
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore"), pytest.mark.event_loops("asyncio")]
 
@@ -43,7 +42,7 @@ async def fastmcp_client(caller: Caller, seen: Path, **options: Any) -> AsyncIte
         from fastmcp.client.transports import StdioTransport
 
     environment = {"PYTHONPATH": str(ROOT), "ELICIT_SEEN": str(seen), "PATH": os.environ["PATH"]}
-    transport = StdioTransport(sys.executable, ["-m", "tests.servers.visitor"], env=environment, keep_alive=False)
+    transport = StdioTransport(VISITOR[0], VISITOR[1:], env=environment, keep_alive=False)
     client = Client(
         transport,
         elicitation_handler=elicitation_handler(caller.handler, server="mail"),
@@ -143,7 +142,7 @@ async def test_a_client_can_be_copied_and_passes_messages_to_the_host(mode: dict
 
     user = User(NAMED if mode.get("mode") == "auto" else YES)
     environment = {"PYTHONPATH": str(ROOT), "ELICIT_SEEN": str(tmp_path / "seen"), "PATH": os.environ["PATH"]}
-    transport = StdioTransport(sys.executable, ["-m", "tests.servers.visitor"], env=environment, keep_alive=False)
+    transport = StdioTransport(VISITOR[0], VISITOR[1:], env=environment, keep_alive=False)
     made = client(Caller(user, "mail"), transport, message_handler=hear, **mode)
     tool, arguments = ("form", {}) if mode.get("mode") == "auto" else ("url", {"early": True})
     async with made.new() as copy:
