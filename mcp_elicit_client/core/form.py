@@ -108,7 +108,7 @@ class TextField(_Field, defer_build=False):
 
     @property
     def _keywords(self) -> Mapping[str, Any]:
-        keywords = {"type": "string"} | _present(self, _TEXT_KEYWORDS)
+        keywords = _keywords_given(self, "string", _TEXT_KEYWORDS)
         if self.format in FORMATS:
             keywords["format"] = self.format
         return keywords
@@ -141,7 +141,7 @@ class NumberField(_Field, defer_build=False):
 
     @property
     def _keywords(self) -> Mapping[str, Any]:
-        return {"type": "integer" if self.integer else "number"} | _present(self, _NUMBER_KEYWORDS)
+        return _keywords_given(self, "integer" if self.integer else "number", _NUMBER_KEYWORDS)
 
 
 class BooleanField(_Field, defer_build=False):
@@ -258,8 +258,10 @@ class MultiChoiceField(_WithChoices, defer_build=False):
 
     @property
     def _list_keywords(self) -> Mapping[str, Any]:
-        keywords = {"type": "array"} | _present(self, _LIST_KEYWORDS)
-        return {**keywords, "uniqueItems": True} if self.unique else keywords
+        keywords = _keywords_given(self, "array", _LIST_KEYWORDS)
+        if self.unique:
+            keywords["uniqueItems"] = True
+        return keywords
 
 
 Field: TypeAlias = Annotated[
@@ -386,7 +388,12 @@ def texts_of(value: object) -> Iterable[str]:
     return (value,) if isinstance(value, str) else ()
 
 
-def _present(field: _Field, keywords: Mapping[str, str]) -> dict[str, Any]:
-    """Return those of *keywords* that *field* has.  Reading its attributes one by one takes several times longer."""
+def _keywords_given(field: _Field, type_: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the type and those of *names* that *field* has.  Reading its attributes one by one takes longer."""
     values = vars(field)
-    return {keyword: values[name] for keyword, name in keywords.items() if values[name] is not None}
+    keywords: dict[str, Any] = {"type": type_}
+    for keyword, name in names.items():
+        value = values[name]
+        if value is not None:
+            keywords[keyword] = value
+    return keywords

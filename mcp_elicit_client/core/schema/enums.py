@@ -172,8 +172,10 @@ def has_constant(option: object) -> bool:
     """Return True if *option*, one schema of a union, allows one value."""
     if not isinstance(option, dict):
         return False
+    if "const" in option:
+        return True
     enum = option.get("enum")
-    return "const" in option or (isinstance(enum, list) and len(enum) == 1)
+    return isinstance(enum, list) and len(enum) == 1
 
 
 def _constant(option: Mapping[str, Any]) -> object:

@@ -32,7 +32,6 @@ from mcp_elicit_client.core.validation.content import to_json_value, validate_fi
 
 _RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains", "enum", "const"})
 _LIMITS_OF_OPTIONS = frozenset({"minLength", "maxLength", "pattern"}) | NUMBER_KEYWORDS - {"format"}
-_WRAPPERS = frozenset({"$ref", "allOf", "items"})
 _MAX_FORMAT = 64
 _MAX_COUNT = 2**1000
 
@@ -95,7 +94,7 @@ class SchemaParser:
 
 def is_wrapped(schema: Mapping[str, Any]) -> bool:
     """Return True if *schema* must be unwrapped before it is read."""
-    return not isinstance(schema.get("type"), str) or not _WRAPPERS.isdisjoint(schema)
+    return not isinstance(schema.get("type"), str) or "$ref" in schema or "allOf" in schema or "items" in schema
 
 
 def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bool) -> Field:
