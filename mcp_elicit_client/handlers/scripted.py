@@ -9,7 +9,6 @@ from typing import Any
 
 import anyio.to_thread
 
-from mcp_elicit_client.core.form import BooleanField, Field
 from mcp_elicit_client.core.helpers import get_defaults
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.text import sanitize_text
@@ -19,8 +18,7 @@ from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, validate
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.answer_files import ScriptedAnswer, normalize_message
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.presentation.conversation.choices import find_yes_or_no
-from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer, parse_text
+from mcp_elicit_client.presentation.input_parsing import context_of_this_computer, parse_text
 from mcp_elicit_client.presentation.quoting import quote, quote_name, wrap
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request, Source, UrlRequest
 
@@ -188,10 +186,10 @@ async def fill_form(request: FormRequest, answer: ScriptedAnswer, catalog: Messa
         if fields[name].is_hidden:
             problems.append(f"{quote_name(name)}: {catalog.text(messages.SENSITIVE_ARGUMENT)}")
             continue
-        context = context_of_this_computer(request, catalog.locale)
+        context = context_of_this_computer(request, catalog)
         try:
             values[name] = await anyio.to_thread.run_sync(
-                _parse, fields[name], text, context, catalog, abandon_on_cancel=True
+                parse_text, fields[name], text, context, abandon_on_cancel=True
             )
         except AnswerError as error:
             problems += (_problem(each, catalog) for each in error.errors)
@@ -202,12 +200,6 @@ async def fill_form(request: FormRequest, answer: ScriptedAnswer, catalog: Messa
     validation = await validate_async(request, content)
     problems = [_problem(error, catalog) for error in validation.errors]
     return FilledForm(content, frozenset(set(content) - set(values)), problems)
-
-
-def _parse(field: Field, text: str, context: InputContext, catalog: MessageCatalog) -> Any:
-    """Return the value that *text* means for *field*: as in line mode."""
-    is_yes = find_yes_or_no(text, catalog) if isinstance(field, BooleanField) else None
-    return parse_text(field, text, context) if is_yes is None else is_yes
 
 
 def _problem(error: FieldError, catalog: MessageCatalog) -> str:

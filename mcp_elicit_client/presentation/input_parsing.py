@@ -31,6 +31,7 @@ from mcp_elicit_client.core.validation.field_errors import (
 )
 from mcp_elicit_client.core.validation.formats import FORMATS, FormatFault
 from mcp_elicit_client.core.validation.patterns import NO_USER
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.date_parsing import (
     LOCAL_TIME_ZONE,
     DateFaultError,
@@ -45,6 +46,7 @@ from mcp_elicit_client.presentation.locale_conventions import (
 )
 from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
 from mcp_elicit_client.presentation.option_names import OptionNames, has_comma, quote_commas, split_list
+from mcp_elicit_client.presentation.word_choices import find_yes_or_no
 
 __all__ = ["CANONICAL_LOCALE", "InputContext", "parse_text", "to_text"]
 
@@ -62,7 +64,7 @@ _NO = frozenset({"n", "no", "false", "off", "0"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputContext:
     """
-    The locale and time zone that decide what typed text means, and the budget for checking patterns.
+    The locale, time zone and language that decide what typed text means, and the budget for checking patterns.
 
     Attributes:
         locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if
@@ -71,28 +73,40 @@ class InputContext:
         time_zone: The user's time zone if known: an IANA name such as
             ``Europe/Berlin``, an offset such as ``+01:00``, or
             ``local`` for that of this computer.
+        catalog: The texts that the user reads: its words for yes and no may
+            be typed.  None for English.
         limits: The host's limits of the answer.
         user_and_server: The user and server whose budgets the patterns use.
     """
 
     locale: str | None = None
     time_zone: str | None = None
+    catalog: MessageCatalog | None = None
     limits: Limits = DEFAULT_LIMITS
     user_and_server: tuple[str | None, str] = NO_USER
 
     @classmethod
     def for_request(
-        cls, request: FormRequest, *, locale: str | None = None, time_zone: str | None = None
+        cls,
+        request: FormRequest,
+        *,
+        locale: str | None = None,
+        time_zone: str | None = None,
+        catalog: MessageCatalog | None = None,
     ) -> InputContext:
-        """Return the context of what a user with *locale* and *time_zone* types to answer *request*."""
+        """Return the context of what a user with *locale*, *time_zone* and *catalog* types to answer *request*."""
         return cls(
-            locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=user_and_server_of(request)
+            locale=locale,
+            time_zone=time_zone,
+            catalog=catalog,
+            limits=limits_of(request),
+            user_and_server=user_and_server_of(request),
         )
 
 
-def context_of_this_computer(request: FormRequest, locale: str | None) -> InputContext:
+def context_of_this_computer(request: FormRequest, catalog: MessageCatalog) -> InputContext:
     """Return the context of what a user of this computer types to answer *request*: with its time zone."""
-    return InputContext.for_request(request, locale=locale, time_zone=LOCAL_TIME_ZONE)
+    return InputContext.for_request(request, locale=catalog.locale, time_zone=LOCAL_TIME_ZONE, catalog=catalog)
 
 
 DEFAULT_CONTEXT = InputContext()
@@ -110,7 +124,7 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
       1 or 1000.  Where it does not decide, the error names both.
     - A month may have a name, in the user's language or in English.  Without
       a year, the error names the next and the previous such day.
-    - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.
+    - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.  They may be in the user's language.
     - An option is its label, as it is shown.  It is also its title or its
       value, in any case, or its number in the list, from 1 on, if
       `accepts_option_numbers`.  Text that fits several options is an error.
@@ -218,7 +232,7 @@ def parse_without_checks(field: Field, text: str, context: InputContext = DEFAUL
         case NumberField():
             return _parse_number(field, text.strip(), context)
         case BooleanField():
-            return _parse_boolean(field, narrow(text).strip().casefold())
+            return _parse_boolean(field, narrow(text).strip().casefold(), context.catalog)
         case ChoiceField():
             return OptionNames(field).select(text).value
         case MultiChoiceField():
@@ -261,7 +275,10 @@ def _only(field: Field, readings: Sequence[_Reading], texts: Sequence[str], othe
     raise _invalid([field_error(field.name, "ambiguous", first=texts[0], second=texts[1])])
 
 
-def _parse_boolean(field: BooleanField, text: str) -> bool:
+def _parse_boolean(field: BooleanField, text: str, catalog: MessageCatalog | None) -> bool:
+    is_yes = None if catalog is None else find_yes_or_no(text, catalog)
+    if is_yes is not None:
+        return is_yes
     if text in _YES | _NO:
         return text in _YES
     raise _invalid([type_error(field)])

@@ -27,11 +27,11 @@ from mcp_elicit_client.presentation.conversation import (
     UrlConversation,
     start_conversation,
 )
-from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, find_choice
 from mcp_elicit_client.presentation.conversation.turns import OptionList
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.form_input import Intent, Selection, inputs_from_json, inputs_to_json
 from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.presentation.word_choices import ChoiceMaker, find_choice
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -62,7 +62,8 @@ def url(port: str = "", **options: Any) -> UrlRequest:
 
 
 def converse(request: Request, catalog: MessageCatalog = ENGLISH, **options: Any) -> Conversation:
-    return start_conversation(request, catalog, InputContext(locale=catalog.locale, time_zone="UTC"), **options)
+    context = InputContext(locale=catalog.locale, time_zone="UTC", catalog=catalog)
+    return start_conversation(request, catalog, context, **options)
 
 
 TOKYO = timedelta(hours=9)
@@ -258,8 +259,9 @@ def test_what_was_entered_means_the_same_in_another_language_and_time_zone(*, is
             "s": {"type": "string"},
         }
     )
-    german = InputContext(locale="de", time_zone="Europe/Berlin")
-    before = start_conversation(request, MessageCatalog.for_language("de"), german, style=BUTTONS)
+    german = MessageCatalog.for_language("de")
+    in_berlin = InputContext(locale="de", time_zone="Europe/Berlin", catalog=german)
+    before = start_conversation(request, german, in_berlin, style=BUTTONS)
     play(before, *ENTERED.values())
     stored = json.loads(json.dumps(inputs_to_json(before.stored_draft)))
     draft = inputs_from_json(stored) if is_new_request else None

@@ -15,6 +15,7 @@ from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.validation.formats import FORMATS
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.form_input import (
     OMITTED,
     FieldInput,
@@ -49,6 +50,30 @@ def test_typed_text_has_one_meaning(row: dict[str, Any], context: InputContext) 
             value = parse_text(field, typed["text"], context)
             assert (value, type(value)) == (typed["value"], type(typed["value"]))
             assert read_field(field, typed["text"], context) == FieldState(value, "user")
+
+
+@pytest.mark.parametrize(
+    ("catalog", "yes", "no"),
+    [
+        (MessageCatalog.for_language("de"), "Ja", "nein"),
+        (MessageCatalog.for_language("fr"), "oui", "N"),
+        (MessageCatalog.for_language("es"), "si", "no"),
+        (MessageCatalog.for_language("ja"), "はい", "いいえ"),
+        (MessageCatalog(overrides={"yes": "aye", "no": "nay"}), "aye", "nay"),
+    ],
+)
+def test_yes_and_no_may_be_typed_in_the_language_of_the_user_and_in_english(
+    catalog: MessageCatalog, yes: str, no: str
+) -> None:
+    field, context = one_field({"type": "boolean"}), InputContext(catalog=catalog)
+
+    assert [parse_text(field, each, context) for each in (yes, "yes", "true", "1")] == [True] * 4
+    assert [parse_text(field, each, context) for each in (no, "no", "off", "0")] == [False] * 4
+
+
+def test_yes_in_another_language_is_an_error_if_the_language_of_the_user_is_unknown() -> None:
+    with pytest.raises(AnswerError, match="Select yes or no"):
+        parse_text(one_field({"type": "boolean"}), "ja")
 
 
 @pytest.mark.parametrize("typed", ["りんご、みかん", "りんご，みかん", "りんご،みかん", "りんご, みかん"])

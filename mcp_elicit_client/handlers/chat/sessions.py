@@ -175,10 +175,10 @@ class Sessions:
 
     def context(self, request: Request) -> InputContext:
         """Return what decides the meaning of typed text."""
-        locale, zone = self.catalog.locale, self.time_zone
+        catalog, zone = self.catalog, self.time_zone
         if isinstance(request, FormRequest):
-            return InputContext.for_request(request, locale=locale, time_zone=zone)
-        return InputContext(locale=locale, time_zone=zone)
+            return InputContext.for_request(request, locale=catalog.locale, time_zone=zone, catalog=catalog)
+        return InputContext(locale=catalog.locale, time_zone=zone, catalog=catalog)
 
     def _start(self, request: Request, draft: Mapping[str, FieldInput]) -> Conversation:
         style = Style(

@@ -60,7 +60,7 @@ class LineMode:
             effects: Sequence[Effect] = ("open",) if self.copy_url is None else ("open", "copy")
             context = InputContext(time_zone=LOCAL_TIME_ZONE)
             return await self._hold(start_conversation(request, self.catalog, context, effects=effects))
-        context = context_of_this_computer(request, self.catalog.locale)
+        context = context_of_this_computer(request, self.catalog)
         conversation = start_conversation(request, self.catalog, context, draft=self.drafts.take(request))
         answer: Answer | None = None
         try:

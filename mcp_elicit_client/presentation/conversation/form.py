@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
-from mcp_elicit_client.presentation.conversation.choices import find_choice, find_yes_or_no
 from mcp_elicit_client.presentation.conversation.form_turns import FormTurns
 from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, FormStep
@@ -28,6 +27,7 @@ from mcp_elicit_client.presentation.form_input import (
 )
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.url_prompts import refusal
+from mcp_elicit_client.presentation.word_choices import find_choice
 from mcp_elicit_client.typing import Answer, FormRequest
 
 _MAX_DIGITS = 9
@@ -290,11 +290,8 @@ class FormConversation:
         return sent_note(field, given, self._answers.value(field), self._catalog) if isinstance(given, str) else ""
 
     def _translate(self, text: str) -> FieldInput:
-        """Return the yes or no, or the option with a blank label, that *text* means in the language of the user."""
+        """Return the option with a blank label that *text* means in the language of the user."""
         field = self._field
-        if isinstance(field, BooleanField):
-            is_yes = find_yes_or_no(text, self._catalog)
-            return text if is_yes is None else Selection((is_yes,))
         labels = option_labels(field, self._catalog)
         if isinstance(field, (ChoiceField, MultiChoiceField)) and labels.count(text.strip()) == 1:
             option = field.choices[labels.index(text.strip())]

@@ -11,7 +11,6 @@ from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
-from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice
 from mcp_elicit_client.presentation.conversation.introduction import Introduction
 from mcp_elicit_client.presentation.conversation.progress import FormProgress
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion
@@ -21,6 +20,7 @@ from mcp_elicit_client.presentation.form_input import inputs_to_json
 from mcp_elicit_client.presentation.remembering import remember_label, remember_line
 from mcp_elicit_client.presentation.url_prompts import refusals
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
+from mcp_elicit_client.presentation.word_choices import ChoiceMaker, WordChoice
 from mcp_elicit_client.typing import FormRequest
 
 _MAX_DISTANCE = 1_000_000

@@ -9,7 +9,6 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, WordChoice, find_choice
 from mcp_elicit_client.presentation.conversation.introduction import Introduction
 from mcp_elicit_client.presentation.conversation.turns import Button, Effect, HostText, Link, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import server_name
@@ -22,6 +21,7 @@ from mcp_elicit_client.presentation.url_prompts import (
     refusals,
 )
 from mcp_elicit_client.presentation.warnings import must_confirm, request_warnings, warning_line
+from mcp_elicit_client.presentation.word_choices import ChoiceMaker, WordChoice, find_choice
 from mcp_elicit_client.typing import Answer, UrlRequest
 
 _Opening: TypeAlias = Literal["open", "reopen", "copy", "show"]

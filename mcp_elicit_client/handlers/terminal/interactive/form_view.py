@@ -56,7 +56,7 @@ class FormView(View):
 
     def __init__(self, app: App, request: FormRequest, draft: Mapping[str, FieldInput] | None = None) -> None:
         super().__init__(app, request)
-        context = context_of_this_computer(request, app.catalog.locale)
+        context = context_of_this_computer(request, app.catalog)
         self.controls: list[Control] = [control_of(field, app.catalog, context) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed
