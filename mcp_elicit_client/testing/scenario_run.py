@@ -160,7 +160,12 @@ class ScenarioRun:
             return await self.server.ask_all([params for params, _, _ in several], in_turn=in_turn)
 
     async def ask_over_two_connections(self, actions: Sequence[UserAction]) -> list[Reply]:
-        """Send the requests of two *actions* at the same time, each over a new connection; return the replies."""
+        """
+        Send the requests of two *actions*, each over a new connection; return the replies.
+
+        The second one is sent as soon as the callback was called with the
+        first one, so that lines at standard input are read in their order.
+        """
         replies: dict[int, Reply] = {}
 
         async def ask(at: int, server: FakeServer) -> None:
@@ -168,9 +173,11 @@ class ScenarioRun:
 
         async with self._connected() as first, self._connected() as second:
             lines = [line for action in actions for line in self.perform(action)]
+            before = self.started
             with self._answering(lines):
                 async with anyio.create_task_group() as group:
                     group.start_soon(ask, 0, first)
+                    await self._wait_for(lambda: self.started > before, self.answer_timeout)
                     group.start_soon(ask, 1, second)
         return [replies[at] for at in range(len(actions))]
 

@@ -68,6 +68,7 @@ EXPECTED = {
     "form-accept-is-accept": "pass",
     "form-decline-is-decline": "pass",
     "form-cancel-is-cancel": "inconclusive",
+    "two-users-at-once": "pass",
     "server-is-named": "fail",
     "url-shown-whole": "fail",
     "nobody-raises-nothing": "fail",
