@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import logging
 import signal
 import sys
@@ -14,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import print_document
+from mcp_elicit_client.cli.call_documents import failure_data, print_document
 from mcp_elicit_client.cli.common import (
     CommandError,
     CommandFailedError,
@@ -26,7 +27,7 @@ from mcp_elicit_client.cli.common import (
 from mcp_elicit_client.cli.options import make_parser
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog, catalog_of_environment
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
 
 __all__ = ["main"]
 
@@ -81,8 +82,7 @@ def _run(arguments: list[str], catalog: MessageCatalog) -> int:
     except UnansweredError as error:
         return _fail(error.text(catalog), catalog, _UNANSWERED)
     except CommandFailedError as error:
-        if getattr(options, "prints_document", False) or getattr(options, "suspend", False):
-            print_document({"status": "failed", "code": error.code, "message": error.text(ENGLISH)})
+        _print_failure(error, options)
         return _fail(error.text(catalog), catalog, _FAILED)
     except CommandError as error:
         return _fail(error.text(catalog), catalog, _FAILED)
@@ -119,6 +119,14 @@ def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:
     options.server_command = arguments[at + 1 :]
     options.catalog = catalog
     return options
+
+
+def _print_failure(error: CommandFailedError, options: argparse.Namespace) -> None:
+    """Print *error* as JSON, if the command prints its result as JSON: as a document, or on one line."""
+    if getattr(options, "prints_document", False) or getattr(options, "suspend", False):
+        print_document(failure_data(error))
+    elif getattr(options, "json", False):
+        print(json.dumps(failure_data(error)))
 
 
 def _fail(reason: str, catalog: MessageCatalog, status: int) -> int:

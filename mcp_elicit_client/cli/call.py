@@ -17,6 +17,7 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Connection, ConnectMode, connect
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_options import scripted_answers
+from mcp_elicit_client.cli.call_documents import failure_data
 from mcp_elicit_client.cli.common import (
     CommandFailedError,
     UnansweredError,
@@ -67,7 +68,7 @@ def run_demo_command(options: argparse.Namespace) -> int:
         anyio.run(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
     except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
         _raise_output_error(error)
-        raise CommandFailedError(explain(error, options.catalog)) from None
+        raise CommandFailedError(explain(error, options.catalog), code="server") from None
     return 0
 
 
@@ -105,6 +106,8 @@ def run_call(options: argparse.Namespace) -> int:
         if not script.unanswered:
             raise
         status, failure = 1, error.text(options.catalog)
+        if options.json:
+            print(json.dumps(failure_data(error)))
     report = script.report(width=output_width(), include_unused=status == 0)
     if options.json and script.unanswered:
         print(json.dumps({"unanswered": [each.to_json() for each in script.unanswered]}))
@@ -146,7 +149,7 @@ async def _connect_and_call(
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
             _raise_output_error(error)
             hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if needs_legacy(error, mode) else ""
-            raise CommandFailedError(explain(error, catalog, errlog) + hint) from None
+            raise CommandFailedError(explain(error, catalog, errlog) + hint, code="server") from None
 
 
 async def _tool_name(connection: Connection, typed: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import CommandFailedError, describe_diagnostic, explain_refusal, read_params, wrap
+from mcp_elicit_client.cli.common import CommandError, describe_diagnostic, explain_refusal, read_params, wrap
 from mcp_elicit_client.cli.handlers import handler_from_options, limits, url_rules
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.parse import parse_request
@@ -46,7 +46,7 @@ def run_show(options: argparse.Namespace) -> int:
     Show a request and print its answer as JSON; return the exit status.
 
     Raises:
-        CommandFailedError: If the request was not answered.
+        CommandError: If the request was not answered.
     """
     catalog: MessageCatalog = options.catalog
     params = read_params(options.file, catalog)
@@ -73,7 +73,7 @@ def run_show(options: argparse.Namespace) -> int:
     print(json.dumps({**wire, **_details(given, shown, catalog)} if options.json else wire))
     if given.by == "user":
         return 0
-    failure = CommandFailedError(messages.NOT_ANSWERED, reason=given.reason)
+    failure = CommandError(messages.NOT_ANSWERED, reason=given.reason)
     if given.by == "error" or not options.headless:
         raise failure
     print(catalog.text(messages.ERROR, reason=failure.text(catalog)), file=sys.stderr)

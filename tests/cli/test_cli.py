@@ -571,6 +571,29 @@ def test_a_server_that_does_not_start_is_explained(run: Any, command: list[str])
     assert ("| no \\u{1b}[2J config" in err) is ("config" in command[-1])
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["call", "x", "--json", "--", "/does/not/exist"], "server"),
+        (["call", "--json", "--", "/does/not/exist"], "server"),
+        (["call", "x", "--json", "--env", "MCP_ELICIT_MISSING", "--", "x"], "failed"),
+        (["requests", "--json", "--store", "/does/not/exist"], "store"),
+    ],
+)
+def test_a_command_with_json_prints_why_it_failed(run: Any, words: list[str], code: str) -> None:
+    status, out, err = run(*words)
+
+    failure = json.loads(out)
+    assert (status, failure["status"], failure["code"]) == (1, "failed", code)
+    assert err == f"mcp-elicit: {failure['message']}\n"
+
+
+def test_show_with_json_prints_one_document(run: Any) -> None:
+    status, out, _ = run("show", "--json", file=GOOD)
+
+    assert (status, json.loads(out)["action"]) == (1, "cancel")
+
+
 def test_an_unknown_tool_fails(run: Any) -> None:
     status, out, err = run("call", "nonsense", *DEMO)
 

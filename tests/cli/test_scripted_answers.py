@@ -22,6 +22,7 @@ from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.policies import compose, protect_secrets
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Answer
 from tests.support import DEMO, form_params
 
@@ -314,6 +315,38 @@ def test_an_unanswered_request_has_an_exit_status_of_its_own(capsys: pytest.Capt
     assert unanswered["requestedSchema"]["required"] == ["name", "guests", "days"]
     assert unanswered["problems"] == ['"guests": Enter a whole number.']
     assert "has no valid answer:\n  | Welcome!" in err
+
+
+ASKS_AND_DIES = """
+import os
+from mcp.server.fastmcp import Context, FastMCP
+from pydantic import BaseModel
+app = FastMCP("dies")
+class Order(BaseModel):
+    guests: int
+@app.tool()
+async def order(ctx: Context) -> str:
+    await ctx.elicit("How many?", Order)
+    os._exit(1)
+app.run()
+"""
+
+
+@pytest.mark.slow
+def test_a_server_that_fails_after_an_unanswered_request_is_the_first_line_of_the_output(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = ASKS_AND_DIES
+    if supports_multi_round_trip():
+        program = program.replace("mcp.server.fastmcp", "mcp.server.mcpserver").replace("FastMCP", "MCPServer")
+
+    status, out, _ = call(
+        capsys, "order", "--json", "--legacy", "--set", "guests=many", "--", sys.executable, "-c", program
+    )
+
+    failure, report = map(json.loads, out.splitlines())
+    assert (status, failure["status"], failure["code"]) == (3, "failed", "server")
+    assert report["unanswered"][0]["message"] == "How many?"
 
 
 @pytest.mark.slow
