@@ -72,8 +72,14 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def add_command(self, name: str, run: Run | None, summary: Message, **options: Any) -> _Parser:
-        """Add a command; *run* is None if there are commands below it."""
-        parser: _Parser = self._commands.add_parser(name, help=_escape(self.catalog.text(summary)), **options)
+        """
+        Add a command; *run* is None if there are commands below it.
+
+        Without a ``description``, its help begins with *summary*.
+        """
+        text = self.catalog.text(summary)
+        described = {"description": wrap(_capitalize(text)), **options}
+        parser: _Parser = self._commands.add_parser(name, help=_escape(text), **described)
         parser.set_defaults(run=run, parser=parser)
         return parser
 
@@ -81,6 +87,11 @@ class _Parser(argparse.ArgumentParser):
 def _escape(text: str) -> str:
     """Return *text* for argparse, which formats it with ``%``."""
     return text.replace("%", "%%")
+
+
+def _capitalize(text: str) -> str:
+    """Return *text* with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
 
 
 def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
@@ -286,8 +297,8 @@ def _add_audit(program: _Parser) -> None:
 
 
 def _add_log_command(audit: _Parser, name: str, run: Run, summary: Message) -> _Parser:
-    text = audit.catalog.text(summary)
-    description = f"{text[0].upper()}{text[1:]}. {audit.catalog.text(messages.ROTATED_FILES)}"
+    text = _capitalize(audit.catalog.text(summary))
+    description = wrap(f"{text}. {audit.catalog.text(messages.ROTATED_FILES)}")
     epilog = _exit_status(audit.catalog, messages.AUDIT_SUCCEEDED, messages.AUDIT_FAILED, messages.AUDIT_USAGE_ERROR)
     parser = audit.add_command(name, run, summary, description=description, epilog=epilog)
     parser.add("file", metavar="FILE", type=Path, help=messages.LOG)

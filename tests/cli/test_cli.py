@@ -268,12 +268,27 @@ def test_a_completion_script_is_valid_in_every_language(run: Any, tmp_path: Path
         assert subprocess.run([shell, "-n", str(script)], check=False, capture_output=True).stderr == b""
 
 
-@pytest.mark.parametrize("command", ["demo", "call", "show", "lint"])
-def test_every_command_has_help(run: Any, command: str) -> None:
-    status, out, _ = run(command, "--help")
+@pytest.mark.parametrize(
+    ("words", "description"),
+    [
+        (["demo"], "Start the demo server and answer its requests"),
+        (["call"], "Connect to a server, call one of its tools"),
+        (["requests"], "List the requests of suspended calls"),
+        (["answer"], "Answer a request of `mcp-elicit call --suspend`"),
+        (["show"], "Show the request in a file and print the answer as JSON"),
+        (["lint"], "Check a request against each protocol version"),
+        (["audit"], "Verify or read an audit log"),
+        (["audit", "verify"], "Verify that a log was not changed. Rotated files"),
+        (["check"], "Send requests of correct and hostile servers"),
+        (["completion"], "Print a script that completes commands and options."),
+    ],
+)
+def test_the_help_of_every_command_says_what_it_does(run: Any, words: list[str], description: str) -> None:
+    status, out, _ = run(*words, "--help")
 
     assert status == 0
-    assert out.startswith("usage: mcp-elicit")
+    assert out.startswith(f"usage: mcp-elicit {' '.join(words)} ")
+    assert f"\n\n{description}" in out
 
 
 @pytest.mark.parametrize(
