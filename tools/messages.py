@@ -102,9 +102,23 @@ def strings_of(entry: CatalogMessage) -> tuple[str, ...]:
             return tuple(strings)
 
 
+def is_language(code: str) -> bool:
+    """Return True if *code* is a language that Babel knows, such as ``pt`` or ``pt_BR``."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        Locale.parse(code)
+    except (UnknownLocaleError, ValueError):
+        return False
+    return True
+
+
 def main(added: Sequence[str] = ()) -> int:
     from babel.messages.catalog import Catalog
 
+    if unknown := [language for language in added if not is_language(language)]:
+        print(f"Unknown language: {unknown[0]!r}. Pass the code of a language, such as pt or pt_BR.", file=sys.stderr)
+        return 2
     messages = messages_in_the_package()
     missing = 0
     for language in added:

@@ -22,6 +22,7 @@ from mcp_elicit_client.presentation import catalog as catalogs
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of, yes_keys
 from tests.support import ROOT, needs_babel, skip_or_fail
+from tools.messages import main as add_languages
 from tools.messages import messages_in_the_package, read_translations, strings_of
 
 PACKAGE = ROOT / "mcp_elicit_client"
@@ -48,6 +49,18 @@ def test_every_message_of_the_user_interfaces_is_translated_and_every_translatio
             assert parameters_of(string) == parameters_of(text), string
             assert not string.startswith("|"), string  # only quotations do
         assert not each.fuzzy
+
+
+@needs_babel
+@pytest.mark.parametrize("language", ["xx", "xx-unknown", "--help", ""])
+def test_a_language_that_is_unknown_is_not_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], language: str
+) -> None:
+    monkeypatch.setattr("tools.messages.LOCALES", tmp_path)
+
+    assert add_languages([language]) == 2
+    assert f"Unknown language: {language!r}." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @needs_babel
