@@ -65,8 +65,14 @@ def check_policy(policy: object) -> None:
         raise TypeError(f"{name} makes a policy. Call it: {_name_of(policy)}().")
 
 
-def check_seconds(
-    name: str, value: object, *, optional: bool = False, allow_zero: bool = False, maximum: float = math.inf
+def check_seconds(  # noqa: PLR0913 -- all but two by keyword
+    name: str,
+    value: object,
+    *,
+    optional: bool = False,
+    allow_zero: bool = False,
+    maximum: float = math.inf,
+    hint: str = "",
 ) -> None:
     """
     Check that the argument *name* is a number of seconds above 0, or of at least 0 if *allow_zero*.
@@ -80,7 +86,8 @@ def check_seconds(
     error = ValueError if is_number(value) else TypeError
     smallest = "of at least 0" if allow_zero else "above 0"
     largest = "" if maximum == math.inf else f" and at most {maximum:.0f}"
-    raise error(f"`{name}` must be a number {smallest}{largest}{' or None' if optional else ''}, not {value!r}.")
+    expected = f"a number {smallest}{largest}{' or None' if optional else ''}"
+    raise error(f"`{name}` must be {expected}, not {value!r}.{hint and ' '}{hint}")
 
 
 def check_int(name: str, value: object, minimum: int = 0) -> None:

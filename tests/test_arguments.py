@@ -720,6 +720,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     "an error as text": (lambda any_: ScriptedUser().fails(any_("x")), "`error` must be Exception or None, not str"),
     "a time as text": (lambda any_: ScriptedUser().waits(any_("3")), "`until` must be a number of at least 0 or None"),
+    "an event of asyncio": (lambda any_: ScriptedUser().waits(any_(asyncio.Event())), "pass an `anyio.Event`."),
     "an action as text": (lambda any_: ScriptedUser().follow(any_("accept")), "`action` must be UserAction, not str"),
 }
 

@@ -112,7 +112,7 @@ class ScriptedUser:
     def waits(self, until: anyio.Event | float | None = None) -> ScriptedUser:
         """Wait before the next step: until an event is set, for a number of seconds, or (None) forever."""
         if not isinstance(until, anyio.Event):
-            check_seconds("until", until, optional=True, allow_zero=True)
+            check_seconds("until", until, optional=True, allow_zero=True, hint="For an event, pass an `anyio.Event`.")
 
         async def step(_request: Request) -> None:
             if isinstance(until, anyio.Event):
