@@ -140,6 +140,8 @@ def _without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _answer(number: int, entry: object) -> ScriptedAnswer:
     """Return one answer of a list."""
+    if isinstance(entry, dict) and (unknown := entry.keys() - _MEMBERS):
+        raise AnswersError(messages.ANSWER_MEMBER, number=number, name=quote_name(min(unknown)))
     if not isinstance(entry, dict) or not _is_answer(entry):
         raise AnswersError(messages.ANSWER_SHAPE, number=number, example=_EXAMPLE)
     message = entry.get("message")
@@ -155,8 +157,7 @@ def _is_answer(entry: Mapping[str, Any]) -> bool:
     """Return True if *entry* is what a server gets as an answer, with or without a message."""
     action = entry.get("action", "accept")
     return (
-        entry.keys() <= _MEMBERS
-        and bool(entry.keys() & {"action", "content"})
+        bool(entry.keys() & {"action", "content"})
         and action in get_args(Action)
         and isinstance(entry.get("content", {}), dict)
         and (action == "accept" or "content" not in entry)

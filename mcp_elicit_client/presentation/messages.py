@@ -384,6 +384,7 @@ ANSWER_SHAPE = Message(
     'Answer {number} must be an object with "action" (accept, decline or cancel) or "content" (only to accept), '
     'and optionally "message". Example: {example}'
 )
+ANSWER_MEMBER = Message('Answer {number} has the unknown member {name}. Use "message", "action" and "content".')
 REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
 NO_ANSWER_GIVEN = Message("No answer was given for it.")
 ANSWER_UNUSED = Message("Answer {number} was not used, because the server sent no request for it.")
