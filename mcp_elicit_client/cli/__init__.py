@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import logging
+import os
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -54,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
     arguments = list(sys.argv[1:] if argv is None else argv)
     catalog = _catalog(arguments[: _end_of_options(arguments)])
+    if sys.stdout is None:  # it was closed before this process began
+        return _report_output(os.strerror(errno.EBADF), catalog)
     try:
         try:
             return _run(arguments, catalog)
@@ -141,7 +146,11 @@ def _end_output(error: OSError, catalog: MessageCatalog) -> int:
     sys.stdout = None  # Python must not complain when it flushes the stream
     if isinstance(error, BrokenPipeError):
         return _FAILED
-    return _fail(catalog.text(messages.CANNOT_WRITE, path="stdout", reason=error.strerror), catalog, _FAILED)
+    return _report_output(error.strerror, catalog)
+
+
+def _report_output(reason: str | None, catalog: MessageCatalog) -> int:
+    return _fail(catalog.text(messages.CANNOT_WRITE, path="stdout", reason=reason), catalog, _FAILED)
 
 
 class _SanitizingFormatter(logging.Formatter):
@@ -161,7 +170,13 @@ def _concerns_no_output(record: logging.LogRecord) -> bool:
 
 
 def _configure_output() -> None:
-    """Escape characters that the encoding of the output does not have, as Python does for errors."""
+    """
+    Escape characters that the encoding of the output does not have, as Python does for errors.
+
+    If errors have no output, it is replaced: Python would print them to standard output.
+    """
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 -- used until the process ends
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

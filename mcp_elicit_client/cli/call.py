@@ -36,7 +36,7 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
-from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError, is_terminal
 from mcp_elicit_client.handlers.terminal.terminal import terminal
 from mcp_elicit_client.policies import RememberedAnswers, compose, hooks, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -62,7 +62,7 @@ def run_demo_command(options: argparse.Namespace) -> int:
     """
     if options.auto and options.browser:
         raise UsageError(messages.OPTIONS_CONFLICT, first="--auto", second="--browser")
-    asks_user = not options.auto and (wants_browser(options) or (sys.stdin.isatty() and sys.stdout.isatty()))
+    asks_user = not options.auto and (wants_browser(options) or (is_terminal(sys.stdin) and is_terminal(sys.stdout)))
     handler = interactive_handler(options) if asks_user else None
     try:
         anyio.run(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)

@@ -707,6 +707,39 @@ def test_characters_that_the_output_cannot_encode_are_escaped(words: list[str], 
     assert ended.returncode == 0
 
 
+CLOSED_OUTPUT = "mcp-elicit: Cannot write stdout: Bad file descriptor\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("words", "closed", "status", "out", "err"),
+    [
+        ("show --headless", ">&-", 1, "", CLOSED_OUTPUT),
+        ("lint", ">&-", 1, "", CLOSED_OUTPUT),
+        ("show --headless", "2>&-", 0, '{"action": "cancel"}\n', ""),
+        ("lint --json", "2>&-", 0, "[]\n", ""),
+    ],
+)
+def test_a_closed_standard_output_is_an_error_and_a_closed_standard_error_is_silent(
+    tmp_path: Path, words: str, closed: str, status: int, out: str, err: str
+) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(GOOD), encoding="utf-8")
+    command = f'"{sys.executable}" -m mcp_elicit_client {words} "{file}" {closed}'
+
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (status, out, err)
+
+
+def test_the_demo_asks_no_user_if_standard_input_is_closed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+
+    status, out, _ = run("demo", "--json")
+
+    assert (status, "cancel" in out) == (0, True)
+
+
 def test_standard_input_that_is_closed_is_a_usage_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
 
