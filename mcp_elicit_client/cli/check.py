@@ -39,6 +39,7 @@ def run_check(options: argparse.Namespace) -> int:
     reports = [(path, _report_format(path)) for path in options.report]
     if options.junit is not None:
         reports.append((options.junit, _as_junit))
+    _check_files([path for path, _ in reports])
     names = _scenario_names(options.only)
     if options.list:
         _list_scenarios(names, as_json=options.json)
@@ -75,6 +76,14 @@ def _check_combination(options: argparse.Namespace) -> None:
     chosen += given_options(options, _WITHOUT_EFFECT.get(chosen[0], ()))
     if len(chosen) > 1:
         raise UsageError(messages.OPTIONS_CONFLICT, first=chosen[0], second=chosen[1])
+
+
+def _check_files(paths: Sequence[Path]) -> None:
+    """Refuse two reports in one file: the later one would replace the other."""
+    files = [path.resolve() for path in paths]
+    for path, file in zip(paths, files, strict=True):
+        if files.count(file) > 1:
+            raise UsageError(messages.REPORT_TWICE, path=sanitize_text(str(path), multiline=False))
 
 
 def _choose_interface(options: argparse.Namespace) -> None:

@@ -108,6 +108,7 @@ PROGRESS = Message(
     "{done} of {count} scenario, about {seconds} s left", "{done} of {count} scenarios, about {seconds} s left", "count"
 )
 REPORT_TYPE = Message("The type of the report {path} is unknown. Use one of: {suffixes}.")
+REPORT_TWICE = Message("{path} is named for two reports. Name a separate file for each.")
 NO_REPORT = Message("{path} is not a report of `mcp-elicit check`: {reason}")
 REPORT_VERIFIED = Message("The report is unchanged.")
 REPORT_CHANGED = Message("The report was changed: its content does not match its hash.")

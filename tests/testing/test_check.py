@@ -309,6 +309,8 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
         (["--interface", "inbox", "--user", "player:play"], "--interface cannot be combined with --user."),
         (["--list", "--report", "report.html"], "--list cannot be combined with --report."),
         (["--verify", "report.json", "--only", "URLs"], "--verify cannot be combined with --only."),
+        (["host:callback", "--report", "x.json", "--junit", "./x.json"], "x.json is named for two reports."),
+        (["host:callback", "--report", "x.html", "--report", "x.html"], "Name a separate file for each."),
         (
             ["tests.support.misbehaving_callbacks:asks", "--", "x"],
             "Only `mcp-elicit call` and `mcp-elicit answer` accept a command",
