@@ -706,3 +706,30 @@ CHANGED_VALUES: dict[str, tuple[str, Break]] = {
     "a text has at most 2000 characters": ("long-text-kept", text(lambda v: v[:2000])),
 }
 """More callbacks that change what the user entered, each with the scenario that finds it."""
+
+
+async def checks_required(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+    """Check only the types of optional fields."""
+    form = wire.get("requestedSchema", {})
+    fields = {
+        name: schema if name in form.get("required", []) else {"type": schema.get("type")}
+        for name, schema in form.get("properties", {}).items()
+    }
+    return await ask({**wire, "requestedSchema": {**form, "properties": fields}} if form else wire)
+
+
+async def checks_the_first(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+    """Check only the types of all fields but the first."""
+    form = wire.get("requestedSchema", {})
+    fields = {
+        name: {"type": schema.get("type")} if at else schema
+        for at, (name, schema) in enumerate(form.get("properties", {}).items())
+    }
+    return await ask({**wire, "requestedSchema": {**form, "properties": fields}} if form else wire)
+
+
+PARTLY_BROKEN: dict[str, tuple[str, Break]] = {
+    "only required fields are checked": ("too-short", checks_required),
+    "only the first field is checked": ("not-an-option", checks_the_first),
+}
+"""Callbacks that are broken only in some cases, each with the scenario that finds it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
-from tests.support.broken_callbacks import BROKEN_CALLBACKS, CHANGED_VALUES, Break, broken
+from tests.support.broken_callbacks import BROKEN_CALLBACKS, CHANGED_VALUES, PARTLY_BROKEN, Break, broken
 from tests.support.callbacks import scripted
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -33,6 +33,13 @@ async def test_a_broken_callback_fails(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "spoil"), CHANGED_VALUES.values(), ids=CHANGED_VALUES)
 async def test_a_callback_that_changes_what_the_user_entered_fails(name: str, spoil: Break) -> None:
+    result = await run_scenario(broken(spoil), name, answer_timeout=3)
+
+    assert result.outcome == "fail"
+
+
+@pytest.mark.parametrize(("name", "spoil"), PARTLY_BROKEN.values(), ids=PARTLY_BROKEN)
+async def test_a_callback_that_is_broken_only_in_some_cases_fails(name: str, spoil: Break) -> None:
     result = await run_scenario(broken(spoil), name, answer_timeout=3)
 
     assert result.outcome == "fail"
