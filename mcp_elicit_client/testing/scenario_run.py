@@ -113,6 +113,7 @@ class ScenarioRun:
     seen: list[str] = field(default_factory=list)
     started: int = 0
     finished: int = 0
+    _printed_before: int = 0
     _context: Any = None
     _count_changed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -342,8 +343,13 @@ class ScenarioRun:
 
     @property
     def shown(self) -> str:
-        """The texts that the user was shown, as far as they can be observed."""
-        return "\n".join([*self.seen, self.observer.printed])
+        """The texts that the user was shown, as far as they can be observed, since `forget_shown`."""
+        return "\n".join([*self.seen, self.observer.printed[self._printed_before :]])
+
+    def forget_shown(self) -> None:
+        """Forget the texts that the user was shown so far."""
+        self.seen.clear()
+        self._printed_before = len(self.observer.printed)
 
     @staticmethod
     def expect(condition: object, otherwise: str) -> None:

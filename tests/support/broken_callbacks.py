@@ -728,8 +728,56 @@ async def checks_the_first(wire: Wire, ask: Ask, _action: UserAction | None) -> 
     return await ask({**wire, "requestedSchema": {**form, "properties": fields}} if form else wire)
 
 
+def fields(wire: Wire) -> Wire:
+    return dict(wire.get("requestedSchema", {}).get("properties", {}))
+
+
+def option_titles(wire: Wire) -> str:
+    return " ".join(each["title"] for schema in fields(wire).values() for each in schema.get("oneOf", ()))
+
+
+def defaults(wire: Wire) -> str:
+    return " ".join(str(schema.get("default")) for schema in fields(wire).values())
+
+
+def log_accepted_url(wire: Wire, answer: Wire) -> Wire:
+    if wire.get("mode") == "url" and answer["action"] == "accept":
+        logging.getLogger("broken").info("opening %s", wire["url"])
+    return answer
+
+
+async def log_invalid(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    answer = await ask(wire)
+    if action is not None and action.action == "accept" and answer["action"] != "accept":
+        logging.getLogger("broken").warning("invalid answer: %s", dict(action.content))
+    return answer
+
+
 PARTLY_BROKEN: dict[str, tuple[str, Break]] = {
     "only required fields are checked": ("too-short", checks_required),
     "only the first field is checked": ("not-an-option", checks_the_first),
+    "the server is named for forms, but not for URLs": (
+        "server-is-named",
+        shows(lambda wire: f"{'' if 'url' in wire else 'mail '}{wire['message']}"),
+    ),
+    "the message of a form without fields is not shown": (
+        "message-is-shown",
+        shows(lambda wire: f"{wire} " if wire.get("requestedSchema", {}).get("properties") else ""),
+    ),
+    "option titles are not sanitized": (
+        "escapes-in-title",
+        raw(lambda wire: f"{wire['message']} {option_titles(wire)}"),
+    ),
+    "default values are not sanitized": ("escapes-in-title", raw(lambda wire: f"{wire['message']} {defaults(wire)}")),
+    "field names are not sanitized": ("escapes-in-title", raw(lambda wire: " ".join([wire["message"], *fields(wire)]))),
+    "a URL is logged when it is opened": (
+        "url-not-logged",
+        answers(log_accepted_url),
+    ),
+    "invalid values are logged": ("values-not-logged", log_invalid),
+    "an error has the text of the exception in its data": (
+        "exception-text-not-told",
+        interface({"code": -32603, "message": "failed", "data": {"cause": [FAILURE_TEXT]}}),
+    ),
 }
 """Callbacks that are broken only in some cases, each with the scenario that finds it."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import anyio
 import mcp.types
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction, UserActionName
+from mcp_elicit_client.testing.callback_under_test import (
+    FAILURE_TEXT,
+    UnsupportedActionError,
+    UserAction,
+    UserActionName,
+)
 from mcp_elicit_client.testing.fake_server import FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import SPOOFED_URLS, payload_params
 from mcp_elicit_client.testing.process_observer import Event
@@ -97,11 +103,10 @@ async def suspicious_url_has_a_warning(run: ScenarioRun) -> None:
     run.require_user()
     shown = {}
     for host in (_PLAIN_HOST, _LOOKALIKE_HOST):
-        run.seen.clear()
-        before = len(run.observer.printed)
+        run.forget_shown()
         _require_url_mode(await run.ask(url_params(f"https://{host}/start", f"Sign in, word-{len(host)}"), "decline"))
         run.require_shown(f"word-{len(host)}")
-        shown[host] = "\n".join([*run.seen, run.observer.printed[before:]])
+        shown[host] = run.shown
     # Without the names and the numbers, which differ, the texts differ by the warning.
     plain, lookalike = (re.sub(r"\S*(ypal|word-)\S*", "", each).split() for each in shown.values())
     run.expect(plain != lookalike, f"The user is shown the domain {_LOOKALIKE_HOST} in the same way as {_PLAIN_HOST}.")
@@ -118,7 +123,8 @@ async def spoofed_url_is_refused(run: ScenarioRun, url: str) -> None:
 
 
 async def url_not_logged(run: ScenarioRun) -> None:
-    _require_url_mode(await run.ask(url_params(), "decline"))
+    for action in _WITH_USER if run.under_test.user else _WITHOUT_USER:
+        _require_url_mode(await run.ask(url_params(), action))
     run.expect(not any(_SECRET in line for line in run.observer.logged), "The log contains the URL with its query.")
 
 
@@ -183,10 +189,19 @@ async def exception_text_not_told(run: ScenarioRun) -> None:
 
 
 def _quoted_exception(run: ScenarioRun, reply: Reply) -> str:
-    """Return the part of an exception text that the error in *reply* contains."""
-    message = str((reply.error or {}).get("message", ""))
+    """Return the part of an exception text that *reply* contains: its error, or the metadata of its result."""
+    received = list(_texts_in([reply.error, reply.result]))
     texts = [text for text in map(str, run.raised) if len(text) >= _MIN_QUOTE]
-    return next((text for text in (*texts, FAILURE_TEXT, *_TRACES) if text in message), "")
+    return next((text for text in (*texts, FAILURE_TEXT, *_TRACES) if any(text in each for each in received)), "")
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield the texts in *value*, which is JSON, except names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(each)
 
 
 async def broken_interface_raises_nothing(run: ScenarioRun) -> None:
@@ -219,6 +234,9 @@ async def values_not_logged(run: ScenarioRun) -> None:
     reply = await run.require_accept(NAME_FORM, {"name": _PRIVATE})
     if (reply.content or {}).get("name") != _PRIVATE:
         raise InconclusiveError("The server did not receive the value of the user.", ENTER_CONTENT)
+    # An interface may keep asking for a valid value, or not let the user enter this one.
+    with suppress(NoAnswerError, UnsupportedActionError):
+        await run.ask(form_params("age", age={"type": "integer"}), "accept", {"age": _PRIVATE})
     run.expect(not any(_PRIVATE in line for line in run.observer.logged), "The log contains the value.")
 
 
@@ -334,10 +352,9 @@ async def flood_is_held_back(run: ScenarioRun) -> None:
     shown = 0
     params, _ = await run.find_accepted()
     for number in range(_FLOOD):
-        run.seen.clear()
-        before = len(run.observer.printed)
+        run.forget_shown()
         await run.ask({**params, "message": f"Please, word-4711 {number}"}, "decline")
-        shown += "word-4711" in "\n".join([*run.seen, run.observer.printed[before:]])
+        shown += "word-4711" in run.shown
     if not shown:
         raise InconclusiveError("The user interface cannot be observed.", REPORT_SHOWN_TEXT)
     run.expect(shown < _MAX_SHOWN_OF_FLOOD, f"The user was shown {shown} of {_FLOOD} requests in a row.")

@@ -11,6 +11,7 @@ from mcp_elicit_client.sdk.tasks_extension import supports_tasks
 from mcp_elicit_client.testing.callback_under_test import UserAction, UserActionName
 from mcp_elicit_client.testing.scenario_run import (
     ALLOW_INCONCLUSIVE,
+    SENTINEL_URL,
     InconclusiveError,
     NoAnswerError,
     NotApplicableError,
@@ -164,10 +165,16 @@ async def server_is_named(run: ScenarioRun) -> None:
     run.require_user()
     await run.find_accepted()
     run.require_shown("word-4711")
+    run.expect(_is_server_shown(run), "The user is shown the request without the name of a server.")
+    run.forget_shown()
+    await run.ask(SENTINEL_URL, "decline")
     run.expect(
-        run.under_test.server in run.shown or run.server.name in run.shown,
-        "The user is shown the request without the name of a server.",
+        _is_server_shown(run) or "word-4711" not in run.shown, "The user is shown a URL without the name of a server."
     )
+
+
+def _is_server_shown(run: ScenarioRun) -> bool:
+    return run.under_test.server in run.shown or run.server.name in run.shown
 
 
 async def message_is_shown(run: ScenarioRun) -> None:
@@ -177,6 +184,8 @@ async def message_is_shown(run: ScenarioRun) -> None:
     await run.ask(params, "accept", {"colour-4711": "red"})
     run.require_shown("colour-4711")
     run.expect("reason-4712" in run.shown, "The user is shown the fields without the message.")
+    reply = await run.ask(form_params(message="reason-4713"), "accept")
+    run.expect("reason-4713" in run.shown or not reply.accepted, "The user confirms a message that is not shown.")
 
 
 async def options_are_shown(run: ScenarioRun) -> None:
