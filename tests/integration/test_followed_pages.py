@@ -107,6 +107,46 @@ async def test_a_user_answers_in_the_form_that_the_tutorial_draws(tmp_path: Path
     assert (answered["action"], answered["content"]["name"]) == ("accept", "Ann Lee")
 
 
+async def test_the_form_that_the_tutorial_draws_says_why_an_answer_was_not_sent(tmp_path: Path) -> None:
+    async with web_application(tmp_path, "own-front-end.md") as origin, browser() as launched:
+        page = await signed_in(launched, origin, "ann")
+        await page.get_by_role("button", name="Book a table").click()
+        await page.get_by_label("Your name").fill("Ann Lee")
+        await page.get_by_label("Guests").fill("1,5")
+        await page.context.set_offline(True)
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_role("alert").get_by_text("could not be reached").wait_for()
+        await page.context.set_offline(False)
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_role("alert").get_by_text("guests: Enter a whole number.").wait_for()
+        await page.get_by_role("button", name="Decline").click()
+        declined = await result_of(page)
+
+    assert declined["action"] == "decline"
+
+
+async def test_the_page_of_the_tutorial_follows_requests_over_broken_connections(tmp_path: Path) -> None:
+    async with web_application(tmp_path, "own-front-end.md") as origin, browser() as launched:
+        page = await signed_in(launched, origin, "ann")
+        other = await page.context.new_page()
+        broken = {"status": 200, "content_type": "text/event-stream", "body": "retry: 10\n\n"}
+        await other.route("**/requests/events", lambda route: route.fulfill(**broken))
+        await other.goto("/")
+        await page.get_by_role("button", name="Book a table").click()
+        await other.locator("form").wait_for()
+        await page.get_by_role("button", name="Decline").click()
+        await other.locator("form").wait_for(state="detached")
+        refused = {"status": 502, "content_type": "text/html", "body": "Bad gateway"}
+        await other.unroute("**/requests/events")
+        await other.route("**/requests/events", lambda route: route.fulfill(**refused), times=1)
+        await other.reload()
+        await other.get_by_role("button", name="Book a table").click()
+        await other.get_by_role("button", name="Decline").click()
+        declined = await result_of(other)
+
+    assert declined["action"] == "decline"
+
+
 @pytest.mark.skipif(version("mcp").startswith("1.24."), reason="FastMCP of mcp 1.24 does not send this error")
 async def test_a_url_is_visited_and_the_call_finished(tmp_path: Path) -> None:
     if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:

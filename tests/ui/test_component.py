@@ -130,6 +130,53 @@ async def test_the_list_of_requests_is_shown_and_follows_changes_inside_another_
             await page.get_by_text("No pending requests").wait_for()
 
 
+@asynccontextmanager
+async def opened_list(inbox: Inbox) -> AsyncIterator[Any]:
+    """Provide a page that can show the list of requests."""
+    host = page_of(attributes='src="/requests/"', kind="", script="/requests/static/mcp-elicitation.js")
+    app = Starlette(routes=[Route("/", lambda _: host), Mount("/requests", inbox_app(inbox, lambda _: "ann"))])
+    async with serving(app) as origin, opened(origin) as page:
+        yield page
+
+
+async def test_an_element_that_was_added_without_a_network_is_shown_when_it_is_loaded_again() -> None:
+    async with opened_list(Inbox(MemoryStore())) as page:
+        await page.route("**/inbox.css", lambda route: route.abort())
+        async with page.expect_event("requestfailed"):
+            await page.goto("/")
+        await page.unroute("**/inbox.css")
+        await page.evaluate("document.querySelector('mcp-elicitation').load()")
+        await page.get_by_text("No pending requests").wait_for(timeout=5_000)
+
+
+async def test_a_style_that_the_inbox_refuses_is_an_error_of_the_element() -> None:
+    async with opened_list(Inbox(MemoryStore())) as page:
+        await page.route("**/inbox.css", lambda route: route.fulfill(status=503, body="try again"))
+        await page.goto("/")
+        error = await page.evaluate(
+            """async () => {
+              const element = document.querySelector("mcp-elicitation");
+              const failed = new Promise((resolve) => { element.addEventListener("elicitation-error", resolve); });
+              await element.load();
+              return String((await failed).detail.error);
+            }"""
+        )
+        assert error == "Error: The style of the inbox could not be loaded: 503"
+
+
+async def test_a_list_is_loaded_again_if_there_was_no_network_when_a_request_expired() -> None:
+    inbox = Inbox(MemoryStore(), answer_timeout=600)
+    async with asked(inbox), opened_list(inbox) as page:
+        await page.clock.install()
+        await page.goto("/")
+        await page.get_by_text("Expires in 9:").wait_for()
+        await page.route("**/requests/", lambda route: route.abort())
+        async with page.expect_event("requestfailed"):
+            await page.clock.fast_forward("15:00")
+        await page.unroute("**/requests/")
+        await page.get_by_text("Expires in 9:").wait_for(timeout=10_000)  # by the clock of the server
+
+
 TOKEN = "token-of-ann"
 
 

@@ -119,6 +119,7 @@ class Card {
     const lefts = [...this.root.querySelectorAll("[data-left]")];
     if (!ages.length) return;
     const relative = new Intl.RelativeTimeFormat(this.lang, { numeric: "auto", style: "short" });
+    let isEnding = false;
     const tick = () => {
       for (const each of ages) {
         const seconds = Math.max(0, this.since(each.dateTime) / 1000);
@@ -129,7 +130,10 @@ class Card {
       for (const each of lefts) {
         const left = Math.max(0, Math.round(-this.since(each.dataset.left) / 1000));
         each.textContent = this.data.expiresText.replace("{time}", timeLeft(left));
-        if (!left && !this.isLeaving) { this.isLeaving = true; this.after(1500, () => this.host.reload()); }
+        if (!left && !isEnding) {
+          isEnding = true;
+          this.after(1500, async () => { await this.reload(); isEnding = false; });
+        }
       }
       this.after(1000, tick);
     };
@@ -748,9 +752,12 @@ function fitFrame(main) {
 
 const styles = new Map();
 
-function styleOf(base, transport) {
+// Return the style of an inbox.  One that could not be loaded is requested again the next time.
+async function styleOf(base, transport) {
   if (!styles.has(base)) {
-    styles.set(base, transport(new URL("static/inbox.css", base)).then((reply) => reply.text()).then((text) => new CSSStyleSheet().replace(text)));
+    const reply = await transport(new URL("static/inbox.css", base));
+    if (!reply.ok) throw new Error(`The style of the inbox could not be loaded: ${reply.status}`);
+    styles.set(base, await new CSSStyleSheet().replace(await reply.text()));
   }
   return styles.get(base);
 }
