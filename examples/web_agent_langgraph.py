@@ -27,9 +27,10 @@ from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable
 from mcp_elicit_client.hosts.ag_ui_langgraph import ElicitingAgentMixin
+from mcp_elicit_client.policies import protect_secrets
 
 ask = InterruptHandler()
-registry = ElicitationRegistry()
+registry = ElicitationRegistry(policy=protect_secrets())
 registry.on_elicitation(ask)
 caller = Caller(registry, "restaurant")
 

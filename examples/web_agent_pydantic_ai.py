@@ -28,10 +28,11 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.hosts.ag_ui import InterruptBridge, ThreadCalls, result_text
 from mcp_elicit_client.inbox import Inbox, SqliteStore
+from mcp_elicit_client.policies import protect_secrets
 
 SERVER = StdioServerParameters(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
 
-registry = ElicitationRegistry()
+registry = ElicitationRegistry(policy=protect_secrets())
 registry.on_elicitation(HeadlessHandler())  # for servers whose calls cannot be suspended
 caller = Caller(registry, "restaurant")
 agent = Agent(TestModel(), deps_type=ThreadCalls, output_type=[str, DeferredToolRequests])
