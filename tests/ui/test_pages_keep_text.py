@@ -368,6 +368,24 @@ async def test_after_a_double_click_the_page_says_that_the_answer_was_sent() -> 
         assert "Answer sent" in await page.inner_text("h1")
 
 
+async def test_a_button_is_busy_while_it_is_unknown_whether_the_server_can_be_reached() -> None:
+    async with sitting() as desk, asking(desk, WHO):
+        page = await desk.page()
+        is_offline = anyio.Event()
+
+        async def hold(route: Any) -> None:
+            await is_offline.wait()
+            await route.abort()
+
+        await page.get_by_label("Your name").fill("Ann")
+        await page.route("**", hold)
+        await page.get_by_role("button", name="Review").click()
+        await page.wait_for_selector("button[aria-busy=true]:has-text('Review')")
+        is_offline.set()
+        await page.wait_for_selector("[data-saved].is-lost")
+        await page.wait_for_selector("button:not([aria-busy]):has-text('Review')")
+
+
 def refuse_with_403(users: list[str]) -> str:
     if not users:
         raise HTTPException(403)

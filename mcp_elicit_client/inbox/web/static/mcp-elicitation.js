@@ -383,16 +383,16 @@ class Card {
     const sent = this.encode(form, button && button.name ? { [button.name]: action } : {});
     if (!sent) return;
     // Ignore a second click on a button: its answer would be late.
-    if (this.sending === button) return;
-    this.sending = button;
-    this.after(SENT_AFTER, () => { this.sending = undefined; });
+    if (button && this.sending === button) return;
+    this.showSending(button);
+    this.after(SENT_AFTER, () => this.showSending(null));
     // The form is left only if the server answers this user: nothing that was entered is lost.
-    if (!await this.canReach(form)) { this.sending = undefined; return; }
+    if (!await this.canReach(form)) { this.showSending(null); return; }
     if (!this.host.isPage) {
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
         this.isLeaving = false;
-        this.sending = undefined;
+        this.showSending(null);
         this.showConnection(false);
       }
       return;
@@ -400,6 +400,13 @@ class Card {
     for (const each of form.elements) if (each.name && each !== button && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
     form.requestSubmit(button);
+  }
+
+  // Show which button was clicked while its answer is awaited; null for none.
+  showSending(button) {
+    this.sending?.removeAttribute("aria-busy");
+    this.sending = button;
+    this.sending?.setAttribute("aria-busy", "true");
   }
 
   async canReach(form) {
