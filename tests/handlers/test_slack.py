@@ -396,7 +396,7 @@ async def test_a_dialog_outlives_its_message(bot: Bot) -> None:
     assert await bot.submit(view, "Ann") == {}
 
     assert (await bot.answer()).content == {"a": "Ann"}
-    assert not bot.api.messages  # Nothing is left to change.
+    assert bot.api.latest(ANN).text.endswith("You accepted.\n")
 
 
 async def test_a_request_whose_message_was_deleted_is_withdrawn(bot: Bot) -> None:
@@ -407,7 +407,19 @@ async def test_a_request_whose_message_was_deleted_is_withdrawn(bot: Bot) -> Non
     await bot.ask._inbox.withdraw(ANN, entry.id)
 
     assert (await bot.answer()).action == "cancel"
-    assert not bot.api.messages
+    assert bot.api.latest(ANN).text.endswith("mail no longer needs an answer.\n")
+
+
+async def test_a_user_learns_of_the_end_of_a_request_in_a_channel_where_nothing_was_pressed(anyio_backend: Any) -> None:
+    api = FakeSlack()
+    async with api.serve() as base_url, running(api, base_url, channel=lambda _: "C1") as bot:
+        await bot.asks(form(YES_NO))
+        [entry] = (await bot.ask._inbox.list(ANN)).entries
+
+        await bot.ask._inbox.withdraw(ANN, entry.id)
+
+        await bot.answer()
+        assert api.latest(ANN).text.endswith("mail no longer needs an answer.\n")
 
 
 @pytest.mark.parametrize("retry_after", ["0", "Wed, 25 Nov 2026 07:28:00 GMT", "", "nan"])

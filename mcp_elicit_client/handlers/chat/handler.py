@@ -365,7 +365,7 @@ class ChatHandler:
             return await self._proceed(person, session, turn, is_below=is_below)
         if entry_id not in self._asking:  # otherwise the task that asks does this
             done = session.entry.model_copy(update={"state": "answered", "action": answer.action})
-            await self._sender.edit(person, session.message_id, self._rendering.outcome(done))
+            await self._sender.conclude(person, session.message_id, self._rendering.outcome(done))
         return Reaction()
 
     async def _show(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> None:
@@ -434,7 +434,7 @@ class ChatHandler:
         except InboxError as error:
             _logger.debug("A request that is closed could not be read: %s", error)
             return
-        await self._sender.edit(owner, message_id, outcome)
+        await self._sender.conclude(owner, message_id, outcome)
 
     async def _forget(self, owner: str, entry_id: str) -> None:
         try:

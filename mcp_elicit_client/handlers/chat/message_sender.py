@@ -60,6 +60,11 @@ class MessageSender:
         """Replace a message; return False if it is not there any more."""
         return bool(message_id) and await _try(lambda: self.platform.edit(person, message_id, message))
 
+    async def conclude(self, person: str, message_id: str, outcome: ChatMessage) -> None:
+        """Replace a message with *outcome*, or send *outcome* if the chat cannot replace it; empty for no message."""
+        if message_id and not await self.edit(person, message_id, outcome):
+            await self.inform(person, outcome)
+
     async def inform(self, person: str, message: ChatMessage) -> None:
         """Send a message, if possible."""
         await _try(lambda: self.platform.send(person, message))

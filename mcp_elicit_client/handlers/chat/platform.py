@@ -243,6 +243,7 @@ class ChatPlatform(Protocol):
 
         Raises:
             ChatError: If it cannot be replaced, for example because it was
-                deleted.
+                deleted.  The next question or the outcome is then sent as a
+                new message.
         """
         ...
