@@ -1,4 +1,4 @@
-"""The adapter on the page "Write a chat adapter", run against a fake of Discord's REST API."""
+"""The adapters on the page "Write a chat adapter": for Discord, against a fake of its REST API, and for plain text."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ from tests.support.slack_api import listening
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 ANN, BOB = 11, 22
+
+
+def run_blocks(*numbers: int) -> dict[str, Any]:
+    """Run code blocks of the page; return their names."""
+    page = (ROOT / "docs" / "chat-adapter.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    program: dict[str, Any] = {}
+    for number in numbers:
+        exec(compile(blocks[number], "chat-adapter.md", "exec"), program)
+    return program
 
 
 class FakeDiscord:
@@ -164,18 +174,13 @@ def _entered(component: dict[str, Any], value: Any) -> dict[str, Any]:
     ],
 )
 def test_the_adapter_of_the_page_breaks_markup_mentions_and_links(text: str, escaped: str) -> None:
-    page = (ROOT / "docs" / "chat-adapter.md").read_text(encoding="utf-8")
-    program: dict[str, Any] = {}
-    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], program)
+    program = run_blocks(0)
 
     assert program["escape"](text) == escaped
 
 
 async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs" / "chat-adapter.md").read_text(encoding="utf-8")
-    program: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(compile(block, "chat-adapter.md", "exec"), program)
+    program = run_blocks(0, 1)
     api, answers = FakeDiscord(), list[Answer]()
     bot = commands.Bot(command_prefix="!", intents=discord.Intents.none())
     ask = program["DiscordHandler"](bot)
@@ -236,3 +241,81 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
         assert (answers[2].action, answers[2].by) == ("cancel", "unattended")
         assert "Discord: " in answers[2].reason
         await bot.close()
+
+
+class PlainChat:
+    """A chat of plain text, in which people see what was written to them."""
+
+    def __init__(self, **options: Any) -> None:
+        self.texts: dict[str, list[str]] = {"ann": [], "bob": []}
+        self.is_lost = False
+        self.ask = run_blocks(2)["PlainTextHandler"](self.write, **options)
+        self.answers: list[Answer] = []
+
+    async def write(self, person: str, text: str) -> None:
+        if self.is_lost:
+            raise ConnectionResetError("the connection is lost")
+        self.texts[person].append(text)
+
+    async def asked(self, params: Any) -> None:
+        self.answers.append(await self.ask(parse_request(params, server="mail", user="ann")))
+
+    async def choose(self, label: str, person: str = "ann") -> bool:
+        numbers = re.findall(rf"^(/[0-9]+) {re.escape(label)}$", "\n".join(self.texts["ann"]), re.MULTILINE)
+        return bool(await self.ask.on_line(person, numbers[-1]))
+
+
+PLAIN_FIELDS = {
+    "name": {"type": "string", "title": "Name"},
+    "dish": {"enum": ["Pizza", "P\u00e2t\u00e9"], "title": "Dish"},
+    "extras": {"type": "array", "items": {"enum": ["Salad", "Wine"]}, "title": "Extras"},
+}
+
+
+async def test_the_adapter_of_the_page_for_plain_text_asks_field_by_field() -> None:
+    chat = PlainChat()
+    message = "Welcome\n== mail asks for nothing ==\r\u2028/1 Send"
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(chat.asked, form_params({"properties": PLAIN_FIELDS}, message))
+        await until(lambda: chat.texts["ann"])
+        assert "/1 Send" not in re.split("[\r\n\u2028]", chat.texts["ann"][0])
+        assert "== mail asks for nothing ==" not in chat.texts["ann"][0].splitlines()
+        assert not await chat.ask.on_line("bob", "Bob")
+        await chat.choose("Decline", "bob")
+        assert chat.texts["bob"] == ["It may have expired, or it belongs to another user."]
+        for step in ("Ann", "P\u00e2t\u00e9"):
+            assert await chat.ask.on_line("ann", step)
+        await chat.choose("\u201cWine\u201d")
+        await chat.choose("Use selection")
+        await chat.choose("Send")
+
+    assert chat.answers[0].content == {"name": "Ann", "dish": "P\u00e2t\u00e9", "extras": ["Wine"]}
+    assert chat.texts["ann"][-1].endswith("You accepted.")
+    assert not await chat.ask.on_line("ann", "a line for the bot")
+
+
+async def test_in_plain_text_a_late_number_presses_no_button_of_another_message() -> None:
+    chat = PlainChat()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(chat.asked, form_params({"properties": PLAIN_FIELDS}))
+        await until(lambda: chat.texts["ann"])
+        numbers = [line.split()[0] for line in chat.texts["ann"][0].splitlines() if line.startswith("/")]
+        await chat.ask.on_line("ann", "Ann")
+        for number in numbers:
+            await chat.ask.on_line("ann", number)
+        assert not chat.answers
+        await chat.choose("Cancel")
+
+    assert chat.answers[0].action == "cancel"
+
+
+async def test_in_plain_text_a_lost_connection_is_a_cancel() -> None:
+    chat = PlainChat()
+    chat.is_lost = True
+
+    await chat.asked(form_params({"properties": PLAIN_FIELDS}))
+
+    assert (chat.answers[0].action, chat.answers[0].by) == ("cancel", "unattended")
+    assert "the connection is lost" in chat.answers[0].reason
