@@ -21,13 +21,15 @@ try:
     from telegram import Bot, CallbackQuery, LinkPreviewOptions, Message, MessageEntity, Update
     from telegram import InlineKeyboardButton as KeyboardButton
     from telegram import InlineKeyboardMarkup as Keyboard
-    from telegram.error import BadRequest, RetryAfter, TelegramError
+    from telegram.error import BadRequest, NetworkError, RetryAfter, TelegramError
     from telegram.ext import Application, ApplicationHandlerStop, CallbackQueryHandler, ContextTypes, MessageHandler
     from telegram.ext import filters as only
 except ImportError:
     raise MissingExtraError("telegram", "a chat in Telegram") from None
 
 _MAX_NOTE = 200
+_RETRY_AFTER = 1.0
+"""Seconds to wait if Telegram fails or cannot be reached."""
 _ROW = 2
 _OUR_BUTTON = re.compile(r"[\w-]{32}:[0-9]+:[a-z]+")
 _LIKE_A_LINK = re.compile(r"(?<!\S)\S*?(?:[\w~\u00c0-\U0010ffff-][.:]\S|[@#$/]\w|[0-9][0-9 ()-]{5,})\S*")
@@ -133,9 +135,13 @@ def _chat_errors() -> Iterator[None]:
         pause = error.retry_after
         seconds = pause.total_seconds() if isinstance(pause, timedelta) else float(pause)
         raise ChatError("Telegram asks to wait", seconds) from error
-    except TelegramError as error:
-        if not (isinstance(error, BadRequest) and "not modified" in str(error).casefold()):
+    except BadRequest as error:
+        if "not modified" not in str(error).casefold():
             raise ChatError(f"Telegram: {error}") from error
+    except NetworkError as error:  # also a failure of Telegram
+        raise ChatError(f"Telegram: {error}", _RETRY_AFTER) from error
+    except TelegramError as error:
+        raise ChatError(f"Telegram: {error}") from error
 
 
 def _chat_id(person: str) -> int:

@@ -21,6 +21,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from mcp_elicit_client.handlers.chat import message_sender
 from mcp_elicit_client.handlers.slack import SlackHandler
 from mcp_elicit_client.handlers.slack import handler as slack_handler
 from tests.support.slack_api import MAX, SECRET, TOKEN, FakeSlack, Shown, listening, state_of
@@ -422,6 +423,15 @@ async def test_a_user_learns_of_the_end_of_a_request_in_a_channel_where_nothing_
         assert api.latest(ANN).text.endswith("mail no longer needs an answer.\n")
 
 
+async def test_a_message_is_sent_again_after_a_failure_of_slack(bot: Bot) -> None:
+    bot.api.status, bot.api.limited = 500, 1
+    await bot.asks(form(YES_NO))
+    bot.api.limited = 1
+    await bot.press("Yes")
+
+    assert (await bot.answer()).content == {"a": True}
+
+
 @pytest.mark.parametrize("retry_after", ["0", "Wed, 25 Nov 2026 07:28:00 GMT", "", "nan"])
 async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, retry_after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_handler, "_RETRY_AFTER", 0.0)
@@ -444,7 +454,10 @@ async def test_a_bot_without_permission_has_asked_nobody(bot: Bot, reason: str) 
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/json"])
-async def test_a_user_learns_that_the_next_message_could_not_be_sent(bot: Bot, content_type: str) -> None:
+async def test_a_user_learns_that_the_next_message_could_not_be_sent(
+    bot: Bot, content_type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
     shown = await bot.asks(form({"a": {"enum": ["x", "y"]}}))
     bot.api.unreachable = content_type
     button = shown.buttons[0]["value"]

@@ -346,6 +346,16 @@ async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, monkeypatch: pytest.M
     assert (await bot.answer()).content == {"a": True}
 
 
+async def test_a_message_is_sent_again_after_a_failure_of_telegram(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
+    bot.api.failing = 1
+    await bot.asks(form({"a": {"type": "boolean"}}))
+    bot.api.failing = 1
+    await bot.press("Yes")
+
+    assert (await bot.answer()).content == {"a": True}
+
+
 async def test_a_rate_limit_without_end_is_a_cancel(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
     bot.api.limited = 1_000
@@ -425,12 +435,14 @@ async def test_a_url_opens_only_after_consent(bot: Bot) -> None:
     assert (await bot.answer()).action == "accept"
 
 
-async def test_a_question_that_could_not_be_sent_is_not_answered_by_the_next_message(bot: Bot) -> None:
+async def test_a_question_that_could_not_be_sent_is_not_answered_by_the_next_message(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
     first = await bot.asks(form({"a": {"type": "string", "title": "A"}, "b": {"type": "string", "title": "B"}}))
-    bot.api.is_down = True
+    bot.api.failing = 4  # the next field, three times, and the note
     bot.api.write(ANN, "for A")
-    await until(lambda: bot.api.calls.count("sendMessage") == 3)  # the request, the next field, the note
-    bot.api.is_down = False
+    await until(lambda: bot.api.failing == 0)
     assert "Continued below." not in first.text
     assert first.buttons
 

@@ -64,6 +64,7 @@ class FakeSlack:
 
     Attributes:
         limited: The number of calls that are refused with 429.
+        status: The status of these refusals, in place of 429.
         retry_after: When to try again, as the refusal says.
         refused: The error of every message, such as ``missing_scope``.
         unreachable: A proxy answers each call in place of Slack: with
@@ -78,6 +79,7 @@ class FakeSlack:
     notes: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     limited: int = 0
+    status: int = 429
     retry_after: str = "0"
     refused: str = ""
     unreachable: str = ""
@@ -113,7 +115,7 @@ class FakeSlack:
         if self.limited and method not in ("auth.test", "apps.connections.open"):
             self.limited -= 1
             return web.json_response(
-                {"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": self.retry_after}
+                {"ok": False, "error": "ratelimited"}, status=self.status, headers={"Retry-After": self.retry_after}
             )
         try:
             return web.json_response({"ok": True, **self._call(method, given)})

@@ -62,7 +62,7 @@ class FakeTelegram:
     Attributes:
         messages: The messages that were not deleted, by ID.
         limited: The number of calls that are refused with 429.
-        is_down: Messages are refused, as if the API failed.
+        failing: The number of calls that fail with 502.
         strangers: People who have not started the bot.
         notes: What people were shown after they pressed a button.
         calls: The methods that were called.
@@ -71,7 +71,7 @@ class FakeTelegram:
     def __init__(self) -> None:
         self.messages: dict[int, Shown] = {}
         self.limited = 0
-        self.is_down = False
+        self.failing = 0
         self.strangers: set[int] = set()
         self.notes: list[str] = []
         self.calls: list[str] = []
@@ -119,7 +119,8 @@ class FakeTelegram:
             case "sendMessage" | "editMessageText" if self.limited:
                 self.limited -= 1
                 raise RefusedError(429, "Too Many Requests: retry after 1", retry_after=1)
-            case "sendMessage" | "editMessageText" if self.is_down:
+            case "sendMessage" | "editMessageText" if self.failing:
+                self.failing -= 1
                 raise RefusedError(502, "Bad Gateway")
             case "sendMessage":
                 if given["chat_id"] in self.strangers:

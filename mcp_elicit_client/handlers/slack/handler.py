@@ -33,7 +33,7 @@ _ACK_TIMEOUT = 2.0
 
 
 _RETRY_AFTER = 1.0
-"""Seconds to wait if Slack asks for that, and does not say how long."""
+"""Seconds to wait if Slack fails, or asks for that and does not say how long."""
 
 
 class SlackHandler(ChatHandler):
@@ -143,11 +143,18 @@ def _chat_errors() -> Iterator[None]:
         # What is between the bot and Slack may answer in its place, with any text.
         data = getattr(response, "data", None)
         reason = data.get("error") if isinstance(data, dict) else None
-        is_limited = getattr(response, "status_code", None) == 429
-        pause = _pause(response.headers) if is_limited else None
+        status = _status(response)
+        is_temporary = status == 429 or status >= 500
+        pause = _pause(response.headers) if is_temporary else None
         raise ChatError(f"Slack: {reason or 'no reason'}", pause) from error
     except (ClientError, asyncio.TimeoutError) as error:
-        raise ChatError(f"Slack cannot be reached: {type(error).__name__}") from error
+        raise ChatError(f"Slack cannot be reached: {type(error).__name__}", _RETRY_AFTER) from error
+
+
+def _status(response: Any) -> int:
+    """Return the HTTP status of a response of the SDK, or of aiohttp if its body is not JSON."""
+    status: int = response.status_code if hasattr(response, "status_code") else response.status
+    return status
 
 
 def _pause(headers: Mapping[str, str]) -> float:
