@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -175,6 +175,65 @@ async def test_a_list_is_loaded_again_if_there_was_no_network_when_a_request_exp
             await page.clock.fast_forward("15:00")
         await page.unroute("**/requests/")
         await page.get_by_text("Expires in 9:").wait_for(timeout=10_000)  # by the clock of the server
+
+
+@asynccontextmanager
+async def opened_with_token(inbox: Inbox, users: Mapping[str, str]) -> AsyncIterator[Any]:
+    """Provide a page whose element has the token "first".  *users* are the users by their tokens."""
+    host = page_of(attributes="", kind="", script="/requests/static/mcp-elicitation.js")
+    by_header = {f"Bearer {token}": user for token, user in users.items()}
+    app = Starlette(
+        routes=[
+            Route("/", lambda _: host),
+            Mount("/requests", inbox_app(inbox, lambda web: by_header.get(web.headers.get("authorization", "")))),
+        ]
+    )
+    async with serving(app) as origin, opened(origin) as page:
+        page.expire = lambda token: by_header.pop(f"Bearer {token}")
+        page.use_token = lambda token: page.evaluate(f"document.querySelector('mcp-elicitation').token = '{token}'")
+        await page.goto("/")
+        await page.use_token("first")
+        yield page
+
+
+async def test_a_new_token_of_the_same_user_keeps_the_form_and_what_was_entered() -> None:
+    inbox = Inbox(MemoryStore())
+    users = {"first": "ann", "second": "ann"}
+    async with asked(inbox) as (_, waiting), opened_with_token(inbox, users) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").wait_for()
+        page.expire("first")
+        await page.get_by_label("Your name").fill("Ann")
+        await page.get_by_role("button", name="Review").click()
+        await page.get_by_text("You are signed out.").first.wait_for()
+        await page.use_token("second")
+        await page.get_by_text("Draft saved").wait_for()
+        await page.get_by_role("button", name="Review").click()
+        await page.locator(f"{AWAKE} dl.answers").wait_for()
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_text("You accepted.").wait_for()
+        assert (await waiting.result()).content == {"name": "Ann"}
+
+
+async def test_a_new_token_that_the_inbox_refuses_keeps_what_was_entered() -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        await page.use_token("expired")
+        await page.get_by_text("You are signed out.").first.wait_for()
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+
+
+@pytest.mark.parametrize(("token", "shown"), [("second", "No pending requests"), ("", "You are not signed in")])
+async def test_the_form_of_a_user_is_not_shown_to_another_one(token: str, shown: str) -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox), opened_with_token(inbox, {"first": "ann", "second": "bob"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        await page.use_token(token)
+        await page.get_by_text(shown).first.wait_for()
+        assert await page.get_by_label("Your name").count() == 0
 
 
 TOKEN = "token-of-ann"

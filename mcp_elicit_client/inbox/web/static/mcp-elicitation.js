@@ -782,7 +782,17 @@ class McpElicitation extends HTMLElement {
 
   // The value of the `Authorization` header is "Bearer " and this token: for inboxes of other origins.
   get token() { return this.#token; }
-  set token(token) { this.#token = token || ""; if (this.isConnected) this.load(); }
+  set token(token) { this.#token = token || ""; if (this.isConnected) this.#useToken(); }
+
+  // A new token of the same user may arrive while the user fills in a form, which stays.
+  async #useToken() {
+    const card = this.#card;
+    if (!this.#token || !this.#shown) { this.load(); return; }
+    const reply = await this.#request(this.#shown, { method: "HEAD" }).catch(() => null);
+    if (card !== this.#card) return;
+    if (reply && reply.status === 404) this.load();  // the token of another user
+    else card.catchUp().catch(() => card.showConnection(false));
+  }
 
   get base() { return new URL(this.getAttribute("src") || new URL("..", OWN), document.baseURI).href.replace(/\/?$/, "/"); }
 
