@@ -756,6 +756,18 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
         "such as 'https://app.example', not 'a.example'",
     ),
     "page": (lambda: inbox_app(INBOX, user_of, allowed_origins=["https://a.example/"]), "must contain origins"),
+    "an origin in capital letters": (
+        lambda: inbox_app(INBOX, user_of, origins=["https://App.example"]),
+        "Use lower case, and omit paths and the default port.",
+    ),
+    "a default port": (
+        lambda: inbox_app(INBOX, user_of, origins=["https://a.example:443"]),
+        "origins as browsers send",
+    ),
+    "an international origin": (
+        lambda: inbox_app(INBOX, user_of, allowed_origins=["https://bücher.example"]),
+        "origins as browsers send them",
+    ),
     "declines": (lambda: cooldown_after_declines(declines=0), "`declines` must be an int of at least 1, not 0"),
     "cooldown": (lambda: cooldown_after_declines(seconds=-1), "`seconds` must be a number above 0, not -1"),
     "remembering": (lambda: RememberedAnswers(seconds=math.inf), "`seconds` must be a number above 0 and at most"),

@@ -24,7 +24,9 @@ _Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
 """Handles an HTTP request to one path."""
 
 
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]+")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\sA-Z]+")
+
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def inbox_app(  # noqa: PLR0913 -- all by keyword
@@ -84,7 +86,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     Raises:
         MissingExtraError: If starlette or jinja2 is not installed.
         TypeError: If an argument is of the wrong type.
-        ValueError: If an origin has no scheme, or a path.
+        ValueError: If an origin is not written as browsers send it.
     """
     check_type("inbox", inbox, Inbox, hint="Pass Inbox(store).")
     check_function("authenticate", authenticate, "web")
@@ -149,8 +151,17 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
 def _check_origins(name: str, origins: Collection[str]) -> None:
     check_texts(name, origins)
     for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            raise ValueError(f"`{name}` must contain origins, such as 'https://app.example', not {origin!r}.")
+        if not _is_sent_by_browsers(origin):
+            text = (
+                f"`{name}` must contain origins as browsers send them, such as 'https://app.example', not {origin!r}."
+            )
+            raise ValueError(f"{text} Use lower case, and omit paths and the default port.")
+
+
+def _is_sent_by_browsers(origin: str) -> bool:
+    default_port = _DEFAULT_PORTS.get(origin.partition("://")[0])
+    has_default_port = default_port is not None and origin.endswith(default_port)
+    return _ORIGIN.fullmatch(origin) is not None and origin.isascii() and not has_default_port
 
 
 def _get_or_post(get: _Endpoint, post: _Endpoint) -> _Endpoint:
