@@ -86,6 +86,10 @@ SERVER_AGAIN = Message("The address of the server is not stored. Pass --url URL 
 OTHER_SERVER = Message("The call belongs to the server {name}. If this is the same server, pass that name to --name.")
 VARIABLE_MISSING = Message("The server needs the environment variable {name}, which is not set.")
 HEADER_SHAPE = Message("--header needs NAME=VARIABLE, with the name of an environment variable.")
+HEADER_VALUE = Message(
+    "The environment variable {name} cannot be sent as an HTTP header. "
+    "Remove line breaks, spaces at its ends, and characters that are not ASCII."
+)
 UNKNOWN_STORE = Message("--store needs a file, or the URL of Redis or PostgreSQL.")
 REQUEST_OF = Message("{id} from {server}, expires at {time}")
 THE_SERVER = Message("The server")

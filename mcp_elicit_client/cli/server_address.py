@@ -24,6 +24,9 @@ _MAX_NAME = 80
 _RANDOM = re.compile(r"(?=[^/]*[0-9])(?=[^/]*[A-Za-z])[A-Za-z0-9_+=~-]{16,}")
 """A long part with letters and digits, as keys have it."""
 
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"([!-~]([\t -~]*[!-~])?)?")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAddress:
@@ -94,12 +97,13 @@ class ServerAddress:
         Return what `connect` takes, with the values of this process's environment.
 
         Raises:
-            CommandFailedError: If an environment variable is not set.
+            CommandFailedError: If an environment variable is not set, or
+                cannot be the value of a header.
         """
         if self.command:
             env = {name: _variable(name) for name in self.env} or None
             return Command(self.command, errlog, env, self.directory or None)
-        headers = {name: _variable(variable) for name, variable in self.headers.items()}
+        headers = {name: _header_value(variable) for name, variable in self.headers.items()}
         return http_transport(self.url, headers) if headers else self.url
 
 
@@ -126,10 +130,18 @@ def _pairs(assignments: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for assignment in assignments:
         name, separator, variable = assignment.partition("=")
-        if not (name and separator and variable):
+        if not (_HEADER_NAME.fullmatch(name) and separator and variable):
             raise UsageError(messages.HEADER_SHAPE)
         found[name] = variable
     return found
+
+
+def _header_value(variable: str) -> str:
+    """Return the value of a header.  It is checked here, since errors of HTTP libraries quote it."""
+    value = _variable(variable)
+    if not _HEADER_VALUE.fullmatch(value):
+        raise CommandFailedError(messages.HEADER_VALUE, name=quote_name(variable))
+    return value
 
 
 def _variable(name: str) -> str:

@@ -302,6 +302,7 @@ def test_the_help_of_every_command_says_what_it_does(run: Any, words: list[str],
             ["call", "x", "--url", "http://localhost:99999/mcp"],
             "--url needs the URL of a server that begins with https://",
         ),
+        (["call", "x", "--url", "http://x", "--header", "My Header=V"], "--header needs NAME=VARIABLE"),
         (["call", "x", "--url", "ftp://example.com/mcp"], "--url needs the URL of a server that begins with https://"),
         (
             ["call", "x", "--suspend-timeout", "0", "--", "y"],
@@ -607,6 +608,17 @@ def test_show_with_json_prints_one_document(run: Any) -> None:
     status, out, _ = run("show", "--json", file=GOOD)
 
     assert (status, json.loads(out)["action"]) == (1, "cancel")
+
+
+@pytest.mark.parametrize("value", ["Bearer s3cret\n", "Bearer s3cret ", "Bearer s3cret-\u00e9", "s3cret\r\nX: y"])
+def test_a_value_that_no_header_can_have_is_not_quoted(run: Any, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MY_TOKEN", value)
+
+    status, out, err = run("call", "x", "--json", "--url", "http://127.0.0.1:9/", "--header", "Authorization=MY_TOKEN")
+
+    assert status == 1
+    assert 'The environment variable "MY_TOKEN" cannot be sent as an HTTP header.' in err
+    assert "s3cret" not in out + err
 
 
 def test_an_unknown_tool_fails(run: Any) -> None:
