@@ -102,6 +102,16 @@ def test_an_option_with_a_blank_label_is_selected_by_the_label_that_is_shown(
     assert answer is not None and answer.content == {"f": [value] if several else value}
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_an_option_that_looks_like_the_beginning_of_a_command_is_selected_by_its_label(several: bool) -> None:
+    options: dict[str, Any] = {"enum": ["/d", "/ski", "/H"]}
+    field = {"type": "array", "items": options} if several else options
+    for option in options["enum"]:
+        answer = play(converse(form({"f": field}, "f")), option, "send").answer
+
+        assert answer is not None and answer.content == {"f": [option] if several else option}
+
+
 # --- Random replies
 
 WORDS = [

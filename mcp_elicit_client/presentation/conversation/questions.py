@@ -9,6 +9,7 @@ from typing_extensions import assert_never
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -17,7 +18,7 @@ from mcp_elicit_client.presentation.conversation.options import OptionView, opti
 from mcp_elicit_client.presentation.conversation.turns import Button, HostText, OptionList, Part, ServerText, Style
 from mcp_elicit_client.presentation.descriptions import capitalize, describe_field, option_labels
 from mcp_elicit_client.presentation.input_parsing import accepts_empty
-from mcp_elicit_client.presentation.option_names import accepts_option_numbers
+from mcp_elicit_client.presentation.option_names import OptionNames, accepts_option_numbers
 
 _COMMANDS = (*messages.HELP_COMMANDS, "/help")
 """What can be typed instead of an answer."""
@@ -39,14 +40,25 @@ def find_command(text: str, field: Field, *, can_block: bool = True) -> str | No
     Return the name of the command in *text*, or None.
 
     Where an answer may be any text, a command is typed in full.  Elsewhere a
-    beginning is enough that no other command has.
+    beginning is enough that no other command has, and that selects no option.
     """
     word = text.rstrip()
     commands = [each for each in _COMMANDS if each != "/block" or can_block]
     if word in commands:
         return word
     found = [each for each in commands if len(word) > 1 and each.startswith(word.casefold())]
-    return found[0] if len(found) == 1 and not _takes_any_text(field) else None
+    can_shorten = not _takes_any_text(field) and not _names_option(word, field)
+    return found[0] if len(found) == 1 and can_shorten else None
+
+
+def _names_option(text: str, field: Field) -> bool:
+    if not isinstance(field, (ChoiceField, MultiChoiceField)):
+        return False
+    try:
+        OptionNames(field).select(text)
+    except AnswerError:
+        return False
+    return True
 
 
 def _takes_any_text(field: Field) -> bool:
