@@ -25,7 +25,6 @@ from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_canc
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission, UserAndServer
 from mcp_elicit_client.core.form import has_patterns, labels_of, option_count
-from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.parse import check_size, is_read_with, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import (
     FormRequest,
@@ -230,7 +229,7 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
             return Answer.cancel(by="error", reason=str(error))
         answer = await ask(allowed)
         # What was read with these options is checked with them, by the dispatcher.
-        return answer if allowed is request else await check_answer_async(allowed, answer, options.limits)
+        return answer if allowed is request else await check_answer_async(allowed, answer)
 
     return enforced
 
@@ -544,7 +543,7 @@ class Dispatcher:
         server = request.server.name
         try:
             answer = await not_cancelled_inside(handler.begin(request, self.request_options))
-            answer = await check_answer_async(request, validate_answer(answer), self.request_options.limits)
+            answer = await check_answer_async(request, validate_answer(answer))
         except CancelledInsideError:
             _logger.exception(
                 "a request of server %r could not be answered: a task of the handler was cancelled", server
@@ -596,9 +595,9 @@ def _has_patterns(request: Request) -> bool:
     return isinstance(request, FormRequest) and has_patterns(request.form)
 
 
-async def check_answer_async(request: Request, answer: Answer, limits: Limits | None = None) -> Answer:
+async def check_answer_async(request: Request, answer: Answer) -> Answer:
     """Check *answer* as `check_answer` does.  The event loop is not blocked while patterns are checked."""
-    return await _run_steps(checking_steps(request, answer, limits), request)
+    return await _run_steps(checking_steps(request, answer), request)
 
 
 async def validate_async(request: FormRequest, content: object) -> ValidationResult:

@@ -9,7 +9,6 @@ from pydantic import Field as Setting
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Value
-from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import FormRequest, Request, limits_of, user_and_server_of
 from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validation_steps
 from mcp_elicit_client.core.validation.field_errors import FieldError
@@ -128,18 +127,18 @@ class UrlElicitationIncompleteError(CallError):
         self.answers = answers
 
 
-def check_answer(request: Request, answer: Answer, limits: Limits | None = None) -> Answer:
+def check_answer(request: Request, answer: Answer) -> Answer:
     """
     Validate *answer* before it is sent.
 
     Return a cancel if its content does not match the form.  Keys that the
     form did not request are omitted and reported.  Content of a decline, a
-    cancel or a URL is removed.  *limits* are those of the request by default.
+    cancel or a URL is removed.  The limits are those of the request.
     """
-    return run_steps(checking_steps(request, answer, limits), user_and_server_of(request))
+    return run_steps(checking_steps(request, answer), user_and_server_of(request))
 
 
-def checking_steps(request: Request, answer: Answer, limits: Limits | None = None) -> PatternSteps[Answer]:
+def checking_steps(request: Request, answer: Answer) -> PatternSteps[Answer]:
     """Check *answer* as `check_answer` does."""
     if answer.action != "accept" or not isinstance(request, FormRequest):
         has_values = answer.content is not None or answer.sources
@@ -153,7 +152,7 @@ def checking_steps(request: Request, answer: Answer, limits: Limits | None = Non
         for name in content
         if name in unknown
     )
-    validation = yield from validation_steps(form, requested, limits or limits_of(request))
+    validation = yield from validation_steps(form, requested, limits_of(request))
     if not validation:
         return invalid_answer(validation.errors, "the answer does not fit the form", omitted)
     return answer.model_copy(

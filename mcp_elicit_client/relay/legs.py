@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from mcp_elicit_client.calls.methods import CallSpec
-from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import ProtocolVersion
 from mcp_elicit_client.dispatch import check_answer_async
@@ -107,17 +106,13 @@ def check_same_call(made: CallSpec, repeated: CallSpec) -> None:
         raise RefusedError("call")
 
 
-async def read_responses(
-    responses: Mapping[str, Any], questions: Mapping[str, Request], limits: Limits | None = None
-) -> dict[str, Answer]:
+async def read_responses(responses: Mapping[str, Any], questions: Mapping[str, Request]) -> dict[str, Answer]:
     """
     Return the answers in the responses of the client, checked against the requests.
 
     Args:
         responses: The responses, by the keys of the gateway.
         questions: The requests, by the same keys.
-        limits: The limits of the relay; None for those with which this
-            process has read the requests.
 
     Raises:
         RefusedError: If a response is missing, invalid, or not to one of the
@@ -127,14 +122,14 @@ async def read_responses(
         raise RefusedError("unknown_key")
     if not responses.keys() >= questions.keys():
         raise RefusedError("missing_key")
-    return {key: await _read_response(responses[key], request, limits) for key, request in questions.items()}
+    return {key: await _read_response(responses[key], request) for key, request in questions.items()}
 
 
-async def _read_response(response: Any, request: Request, limits: Limits | None) -> Answer:
+async def _read_response(response: Any, request: Request) -> Answer:
     if getattr(response, "action", None) not in ("accept", "decline", "cancel"):
         raise RefusedError("invalid_response")
     answer = answer_of_result(response)
-    checked = await check_answer_async(request, answer, limits)
+    checked = await check_answer_async(request, answer)
     if checked.action != answer.action:
         fields = dict.fromkeys(each.field for each in checked.diagnostics if each.field is not None)
         raise RefusedError("invalid_content", tuple(fields))

@@ -21,6 +21,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.server_errors import sdk_error
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.request import with_stored_limits
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, check_same_call, digest_of, read_responses
@@ -131,7 +132,10 @@ class StoredCalls:
             if leg.sending and leg.sending != digest:
                 raise RefusedError("used")
             if not leg.sending or leg.sending_until < self._store.clock():
-                answers = await read_responses(responses, leg.content.questions, self._limits)
+                questions = leg.content.questions
+                answers = await read_responses(
+                    responses, {key: with_stored_limits(each, self._limits) for key, each in questions.items()}
+                )
                 taken = await self._lease(kept, digest)
                 step = None if taken is None else await self._send(taken, leg.content, answers, proceed)
                 if step is not None:

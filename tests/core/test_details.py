@@ -220,10 +220,10 @@ def test_no_two_options_have_the_same_label(options: list[tuple[str, str | None]
 
 def test_a_host_may_allow_less_in_answers() -> None:
     limits = Limits(max_answer=20, max_integer=9)
-    request = form({"properties": {"a": {"type": "integer"}, "t": {"type": "string"}}})
+    request = form({"properties": {"a": {"type": "integer"}, "t": {"type": "string"}}}, limits=limits)
 
     def outcome(content: dict[str, Any]) -> tuple[str, str]:
-        answer = check_answer(request, Answer.accept(content, by="user"), limits)
+        answer = check_answer(request, Answer.accept(content, by="user"))
         return answer.action, answer.reason
 
     assert outcome({"a": 9}) == ("accept", "")
