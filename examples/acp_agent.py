@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import acp
 from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
@@ -47,9 +46,8 @@ class Assistant:
         for mode in self.editor.modes:  # the server learns which requests the editor can show
             registry.on_elicitation(mode=mode)(EditorHandler(self.editor, session_id))
         caller = Caller(registry, "restaurant")
-        async with stdio_client(SERVER) as streams, caller.session(*streams) as session:
-            await session.initialize()
-            result = await caller.call_tool(session, "book_table", {})
+        async with caller.connect(SERVER) as client:
+            result = await caller.call_tool(client, "book_table", {})
         return "".join(part.text for part in result.content if part.type == "text")
 
 

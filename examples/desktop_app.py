@@ -8,13 +8,12 @@ import asyncio
 import sys
 
 from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
 from rich.text import Text
 from textual import on, work
 from textual.app import App, ComposeResult
 from textual.widgets import Button, Input, RichLog
 
-from mcp_elicit_client import CallError, ElicitationRegistry
+from mcp_elicit_client import ElicitationRegistry, sanitize_text
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.terminal import InterruptedByUserError, TerminalHandler
 from mcp_elicit_client.policies import recommended
@@ -67,11 +66,10 @@ class Desktop(App[None]):
         registry.on_elicitation(TerminalHandler(console=self))
         caller = Caller(registry, "restaurant")
         try:
-            async with stdio_client(SERVER) as streams, caller.session(*streams) as session:
-                await session.initialize()
-                result = await caller.call_tool(session, "book_table", {})
-        except CallError as error:
-            self.write(f"Failed: {error}")
+            async with caller.connect(SERVER) as client:
+                result = await caller.call_tool(client, "book_table", {})
+        except Exception as error:  # noqa: BLE001 -- of the connection, the server or the call
+            self.write(f"Failed: {sanitize_text(str(error))}")
         else:
             self.write("".join(part.text for part in result.content if part.type == "text"))
 

@@ -10,12 +10,11 @@ import sys
 from typing import Any
 
 from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from mcp_elicit_client import CallError, ElicitationRegistry
+from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.slack import SlackHandler
 from mcp_elicit_client.policies import recommended
@@ -35,10 +34,9 @@ def make_app(token: str, signing_secret: str = "", api: str = "https://slack.com
         user = command["user_id"]  # whom the server's requests are for
         caller = Caller(registry, "restaurant", user=user)
         try:
-            async with stdio_client(SERVER) as streams, caller.session(*streams) as session:
-                await session.initialize()
-                result = await caller.call_tool(session, "book_table", {})
-        except CallError as error:
+            async with caller.connect(SERVER) as connection:
+                result = await caller.call_tool(connection, "book_table", {})
+        except Exception as error:  # noqa: BLE001 -- of the connection, the server or the call
             text = f"The call failed: {error}"
         else:
             text = "".join(part.text for part in result.content if part.type == "text")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
 import pytest
+from mcp import StdioServerParameters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
@@ -64,6 +66,14 @@ async def test_escape_cancels_the_request_of_the_desktop_application() -> None:
         await prompt(pilot)
         await pilot.press("escape")
         await sees(pilot, '"action": "cancel"')
+
+
+async def test_the_desktop_application_shows_that_the_server_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("textual", reason="Textual is not installed")
+    stops = StdioServerParameters(command=sys.executable, args=["-c", ""])
+    monkeypatch.setattr("examples.desktop_app.SERVER", stops)
+    async with desktop() as pilot:
+        await sees(pilot, "Failed: Connection closed")
 
 
 async def test_the_desktop_application_can_be_closed_while_it_asks() -> None:
