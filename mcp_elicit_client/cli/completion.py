@@ -78,6 +78,11 @@ def _option(action: argparse.Action) -> _Option:
 # --- bash
 
 _BASH = Template("""\
+_mcp_elicit_files() {
+    local IFS=$$'\\n'
+    COMPREPLY+=($$(compgen -f -- "$$cur"))
+    compopt -o filenames 2>/dev/null
+}
 _mcp_elicit() {
     local cur=$${COMP_WORDS[COMP_CWORD]} prev=$${COMP_WORDS[COMP_CWORD-1]} command= word i
     COMPREPLY=()
@@ -119,7 +124,7 @@ def _bash(commands: list[_Command]) -> str:
                 patterns = "|".join(f"'{each.name} {spelled}'" for spelled in option.names)
                 values.append(f"        {patterns}) {_bash_values(option)}; return ;;")
         words = " ".join([*(word for word, _ in each.next_words), *(name for o in each.options for name in o.names)])
-        files = ' COMPREPLY+=($(compgen -f -- "$cur"));' if each.takes_file else ""
+        files = " _mcp_elicit_files;" if each.takes_file else ""
         cases.append(f"""        '{each.name}') COMPREPLY=($(compgen -W "{words}" -- "$cur"));{files} ;;""")
     return _BASH.substitute(selects=_selects(commands), values="\n".join(values), commands="\n".join(cases))
 
@@ -127,7 +132,7 @@ def _bash(commands: list[_Command]) -> str:
 def _bash_values(option: _Option) -> str:
     if option.choices:
         return f'COMPREPLY=($(compgen -W "{" ".join(option.choices)}" -- "$cur"))'
-    return 'COMPREPLY=($(compgen -f -- "$cur"))' if option.takes_file else "COMPREPLY=()"
+    return "_mcp_elicit_files" if option.takes_file else ":"
 
 
 # --- zsh
@@ -166,6 +171,8 @@ def _zsh(commands: list[_Command]) -> str:
             specifications.append(f"'*:::word:(({words}))'" if not depth else f"'*:word:(({words}))'")
         elif each.takes_file:
             specifications.append("'*:file:_files'")
+        else:  # without it, no options would be completed after an argument
+            specifications.append("'*: :()'")
         # The words of the command itself are removed, so that options and values are counted from there.
         shift = f"shift {depth} words; (( CURRENT -= {depth} )); " if depth else ""
         cases.append(f"        '{each.name}') {shift}_arguments {' '.join(specifications)} ;;")

@@ -29,6 +29,7 @@ from mcp_elicit_client.presentation.catalog import available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.results import Outcome, ScenarioResult, report_lines
 from tests.support import DEMO, ROOT, cases, corpus, form_params, http_server, needs_babel
+from tests.support.tmux import environment, window
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
 ODD = form_params({"type": "object", "properties": {"a": {"type": "object"}, "b": {"anyOf": [{"type": "null"}, {}]}}})
@@ -224,6 +225,7 @@ COMPLETIONS = [
     ("mcp-elicit audit verify READM", ["README.md"]),
     ("mcp-elicit show READM", ["README.md"]),
     ("mcp-elicit completion b", ["bash"]),
+    ("mcp-elicit call book_table --js", ["--json"]),
     ("mcp-elicit call --max-op", ["--max-option-title", "--max-option-value", "--max-options"]),
 ]
 
@@ -256,6 +258,36 @@ def test_fish_completes_commands_options_values_and_files(
     run: Any, tmp_path: Path, line: str, expected: list[str]
 ) -> None:
     assert complete(run, tmp_path, "fish", line, "source $argv[1]; complete -C $argv[2]") == expected
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+@pytest.mark.parametrize(
+    ("shell", "line", "expected"),
+    [
+        (["bash", "--norc"], "show su", "show sub/"),
+        (["bash", "--norc"], "check --report of", "check --report of\\ Ada/"),
+        (["zsh", "-f"], "call book_table --js", "call book_table --json"),
+        (["zsh", "-f"], "answer ID guests=4 --dr", "answer ID guests=4 --dry-run"),
+        (["zsh", "-f"], "requests --us", "requests --user"),
+        (["zsh", "-f"], "show su", "show sub/"),
+    ],
+)
+def test_a_key_completes_folders_and_options_after_arguments(
+    run: Any, tmp_path: Path, shell: list[str], line: str, expected: str
+) -> None:
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"{shell[0]} is not installed")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "of Ada").mkdir()
+    script = "autoload -U compinit; compinit -D -u\n" if shell[0] == "zsh" else ""
+    (tmp_path / "script").write_text(script + run("completion", shell[0])[1], encoding="utf-8")
+
+    with window(shell, environment(PS1="> "), cwd=tmp_path) as pane:
+        pane.sees(">")
+        pane.types(f"source ./script && echo loa''ded\nmcp-elicit {line}")
+        pane.sees("loaded\n", f"mcp-elicit {line}")
+        pane.keys("Tab")
+        pane.sees(f"mcp-elicit {expected}")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
