@@ -176,11 +176,18 @@ async def _call_tool(
     if as_json:
         print(json.dumps(result))
     else:
-        for part in result.get("content", []):
-            shown = part["text"] if part.get("type") == "text" else f"[{part.get('type')}]"
-            text = sanitize_text(str(shown), limit=_MAX_RESULT)
+        for shown in _texts(result):
+            text = sanitize_text(shown, limit=_MAX_RESULT)
             print(quote(text) if is_quoted else text)
     return 1 if result.get("isError") else 0
+
+
+def _texts(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of a result, and the types of its other parts; without parts, its structured content."""
+    for part in result.get("content", []):
+        yield str(part["text"]) if part.get("type") == "text" else f"[{part.get('type')}]"
+    if not result.get("content") and "structuredContent" in result:
+        yield json.dumps(result["structuredContent"])
 
 
 async def _choose_tools(

@@ -595,6 +595,24 @@ def test_call_prints_the_text_of_the_result(run: Any, legacy: list[str]) -> None
     assert json.loads(out)["action"] == "cancel"
 
 
+STRUCTURED = """
+from mcp.server.mcpserver import MCPServer
+from mcp.types import CallToolResult
+app = MCPServer("weather")
+@app.tool()
+async def forecast() -> CallToolResult:
+    return CallToolResult(content=[], structuredContent={"sky": "blue"})
+app.run()
+"""
+
+
+@pytest.mark.rounds
+def test_call_prints_the_structured_content_of_a_result_without_text(run: Any) -> None:
+    status, out, _ = run("call", "forecast", "--", sys.executable, "-c", STRUCTURED)
+
+    assert (status, json.loads(out)) == (0, {"sky": "blue"})
+
+
 def test_call_prints_the_result_as_json(run: Any) -> None:
     status, out, _ = run("call", "confirm_booking", "--headless", "--json", *DEMO)
 
