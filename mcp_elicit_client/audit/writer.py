@@ -204,13 +204,13 @@ class ChainWriter:
         size = self._open_log()
         if data == self._head_data and self._last_head is not None and self._last_head.size == size:
             return WritePosition(self._last_head.last, size)
+        self._last_head = None  # The log may go back to it later.
         position = find_write_position(self.keys, self.path, self._log, size, data)
-        if self._known is None:
-            if position.is_after and not position.found:
-                self._known = WrittenLine(position.last, *self._inode, size)
-        elif not contains_line(self.path, self._known, position.last):
+        if self._known is not None and not contains_line(self.path, self._known, position.last):
             found = {**position.found, "log": "rolled back", "known": self._known.line.sequence}
             return position._replace(found=found, is_after=False)
+        if position.is_after and not position.found:
+            self._known = WrittenLine(position.last, *self._inode, size)
         return position
 
     def _open_log(self) -> int:

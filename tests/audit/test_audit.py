@@ -2058,6 +2058,19 @@ def test_a_checkpoint_does_not_go_back_with_the_log(path: Path, tmp_path: Path) 
     assert not verify(path, KEY)
 
 
+def test_a_checkpoint_of_lines_of_other_processes_does_not_go_back_with_the_log(path: Path, tmp_path: Path) -> None:
+    log = write(path, 1)
+    keep(path, tmp_path / "kept")
+    write(path, 3).close()
+    checkpoint = log.checkpoint()
+    put_back(tmp_path / "kept", path, NAMES["both"])
+
+    assert log.checkpoint() == checkpoint
+    ask(log)
+    assert not verify(path, KEY)
+    assert events(path)[-1]["found"] == {"log": "rolled back", "known": 4}
+
+
 @pytest.mark.parametrize("backup_count", [0, 1, 5])
 @pytest.mark.parametrize("max_bytes", [1, 1_500, 1_000_000])
 def test_lines_and_rotations_of_other_processes_are_no_rollback(
@@ -2068,6 +2081,7 @@ def test_lines_and_rotations_of_other_processes_are_no_rollback(
     for count in (1, 3, 7, 0, 2):
         for _ in range(count):
             ask(there)
+        here.checkpoint()
         ask(here)
 
     assert verify(path, KEY)
