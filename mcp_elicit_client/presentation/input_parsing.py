@@ -214,7 +214,7 @@ def is_long_text(field: TextField) -> bool:
     """
     if field.is_hidden or field.format in FORMATS:
         return False
-    has_lines = "\n" in (field.default or "")
+    has_lines = any(line_break in (field.default or "") for line_break in "\r\n")
     return has_lines or (field.max_length or 0) >= _LONG_TEXT or (field.format or "").casefold() in _LONG_FORMATS
 
 

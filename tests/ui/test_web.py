@@ -592,6 +592,28 @@ async def test_an_untouched_suggestion_is_sent_as_the_server_suggested_it(web: W
     }
 
 
+async def test_untouched_suggested_options_are_sent_in_the_order_of_the_server(web: Web) -> None:
+    options = {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}}
+    properties = {
+        "ranked": {**options, "default": ["c", "a"]},
+        "twice": {**options, "minItems": 2, "default": ["b", "b"]},
+    }
+    async with web.asked(form_params({"properties": properties})) as question:
+        await web.fill(question, "accept", f0=["0", "2"], f1="1")
+        answer = await question.over()
+
+    assert answer.content == {"ranked": ["c", "a"], "twice": ["b", "b"]}
+    assert answer.sources == {"ranked": "default", "twice": "default"}
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\rb", "a\r\nb"])
+async def test_a_suggestion_with_line_breaks_is_in_an_input_that_keeps_them(web: Web, text: str) -> None:
+    async with web.asked(form_params({"properties": {"lines": {"type": "string", "default": text}}})) as question:
+        page = await web.get(f"/{question.id}")
+
+    assert page.all("textarea", id="f0")
+
+
 async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(web: Web) -> None:
     async with web.asked() as question:
         for step in ("review", "accept"):

@@ -362,7 +362,7 @@ def _is_as_shown(field: Field, name: str, texts: Sequence[str]) -> bool:
     if not isinstance(field, (TextField, MultiChoiceField)) or field.default is None:
         return False
     if isinstance(field, MultiChoiceField) and field.choices:
-        return not field.default and not any(texts)
+        return [text for text in texts if text] == _suggested_options(field)
     return _one_kind_of_breaks("".join(texts[:1])) == _one_kind_of_breaks(_text(field, name, None, None))
 
 
