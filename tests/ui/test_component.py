@@ -202,10 +202,17 @@ async def test_a_new_token_of_the_same_user_keeps_the_form_and_what_was_entered(
     async with asked(inbox) as (_, waiting), opened_with_token(inbox, users) as page:
         await page.get_by_role("link", name="mail").click()
         await page.get_by_label("Your name").wait_for()
+        await page.evaluate(
+            """() => { window.failed = new Promise((resolve) => {
+              const element = document.querySelector("mcp-elicitation");
+              element.addEventListener("elicitation-error", (event) => resolve(event.detail.status));
+            }); }"""
+        )
         page.expire("first")
         await page.get_by_label("Your name").fill("Ann")
         await page.get_by_role("button", name="Review").click()
         await page.get_by_text("You are signed out.").first.wait_for()
+        assert await page.evaluate("failed") == 401
         await page.use_token("second")
         await page.get_by_text("Draft saved").wait_for()
         await page.get_by_role("button", name="Review").click()

@@ -791,7 +791,7 @@ class McpElicitation extends HTMLElement {
     const reply = await this.#request(this.#shown, { method: "HEAD" }).catch(() => null);
     if (card !== this.#card) return;
     if (reply && reply.status === 404) this.load();  // the token of another user
-    else card.catchUp().catch(() => card.showConnection(false));
+    else if (!reply || card.isAnswered(reply)) card.catchUp().catch(() => card.showConnection(false));
   }
 
   get base() { return new URL(this.getAttribute("src") || new URL("..", OWN), document.baseURI).href.replace(/\/?$/, "/"); }
@@ -819,10 +819,14 @@ class McpElicitation extends HTMLElement {
     this.#card = null;
   }
 
-  #request(path, { accept = "text/html", ...options } = {}) {
+  #fail(detail) { this.dispatchEvent(new CustomEvent("elicitation-error", { detail })); }
+
+  async #request(path, { accept = "text/html", ...options } = {}) {
     const headers = { Accept: accept };
     if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
-    return this.transport(new URL(path, this.base), { credentials: this.#token ? "omit" : "same-origin", ...options, headers });
+    const reply = await this.transport(new URL(path, this.base), { credentials: this.#token ? "omit" : "same-origin", ...options, headers });
+    if (reply.status === 401) this.#fail({ status: 401 });  // also while a form is shown: the host can renew the token
+    return reply;
   }
 
   // Return false if the server could not be reached.  Then what is shown stays.
@@ -833,12 +837,12 @@ class McpElicitation extends HTMLElement {
       [reply, style] = await Promise.all([this.#request(path, options), styleOf(this.base, this.transport)]);
       html = await reply.text();
     } catch (error) {
-      this.dispatchEvent(new CustomEvent("elicitation-error", { detail: { error } }));
+      this.#fail({ error });
       return false;
     }
     if (load !== this.#loads || !this.isConnected) return true;
     if (!(reply.headers.get("content-type") || "").startsWith("text/html")) {
-      this.dispatchEvent(new CustomEvent("elicitation-error", { detail: { status: reply.status } }));
+      if (reply.status !== 401) this.#fail({ status: reply.status });
       return true;
     }
     const page = new DOMParser().parseFromString(html, "text/html");  // Its scripts do not run.
