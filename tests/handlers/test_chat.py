@@ -242,6 +242,37 @@ async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_press
     assert answers[0].content == {"a": "x", "b": "x"}
 
 
+async def test_if_two_processes_take_two_messages_at_once_a_button_of_either_question_leads_to_the_last() -> None:
+    store, chat = MemoryStore(), Chat()
+    stores = first, second = OtherProcess(store), OtherProcess(store)
+    handlers = [ChatHandler(chat, inbox=Inbox(each)) for each in stores]
+    answers: list[Answer] = []
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            await announced(group, Inbox(store), handlers[0], form("ab"), answers)
+            first.saved, ended = 0, list[str]()
+            # Both read the same; the message of the second is shown last, and the state of the first is kept last.
+            first.holds = {1: lambda: second.saved == 1, 3: lambda: bool(ended)}
+            second.holds = {1: lambda: first.saved == 3}
+
+            async def reply(ask: ChatHandler, text: str) -> None:
+                await ask.reply("ann", text, message_id=text)
+                ended.append(text)
+
+            async with anyio.create_task_group() as replies:
+                for ask, text in zip(handlers, "xy", strict=True):
+                    replies.start_soon(reply, ask, text)
+            assert [each for each, shown in chat.messages.items() if shown.buttons] == ["2", "3"]
+
+            reaction = await handlers[0].press("ann", chat.button("“x”", "3").data, message_id="3")
+
+            assert reaction.note == OLD_BUTTON
+            await handlers[0].press("ann", chat.button("“x”", "4").data, message_id="4")
+            await handlers[0].press("ann", chat.button("Send", "4").data, message_id="4")
+
+    assert answers[0].content == {"a": "x", "b": "x"}
+
+
 @pytest.mark.parametrize("is_new_request", [False, True])
 async def test_a_bot_that_speaks_another_language_after_a_restart_loses_nothing(*, is_new_request: bool) -> None:
     chat, inbox, answers = Chat(), Inbox(MemoryStore()), list[Answer]()

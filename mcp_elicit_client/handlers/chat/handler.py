@@ -217,7 +217,8 @@ class ChatHandler:
             if isinstance(session, Reaction):
                 return session
             if not session.conversation.is_offered(button):
-                return await self._refresh(person, session)
+                is_other = bool(message_id) and message_id not in session.all_ids  # another process showed it
+                return await self._refresh(person, session, is_below=is_other)
             if opens_dialogs and session.form is not None:
                 fields = session.form.dialog_fields(button)
                 if fields:
@@ -327,11 +328,11 @@ class ChatHandler:
         shown = [each for each in sessions if each.all_ids and not self._is_before(message_id, each.all_ids[0])]
         return [each for each in shown if each.form is not None and each.form.asked is not None]
 
-    async def _refresh(self, person: str, session: Session) -> Reaction:
+    async def _refresh(self, person: str, session: Session, *, is_below: bool) -> Reaction:
         """Ask again after a button that is not valid, so that valid ones are there."""
         # The button worked, but the chat did not take what followed.
         is_retry = not session.is_new and not session.is_shown
-        reaction = await self._proceed(person, session, session.ask())
+        reaction = await self._proceed(person, session, session.ask(), is_below=is_below)
         return reaction if reaction.note or is_retry else Reaction(self._catalog.text(messages.OLD_BUTTON))
 
     async def _proceed(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> Reaction:
