@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import anyio
+import anyio.lowlevel
 
 from mcp_elicit_client.testing.callback_under_test import (
     CallbackUnderTest,
@@ -389,13 +390,18 @@ class ScenarioRun:
         """Call the callback under test and observe it."""
         self._count(started=1)
         self._context = context
-        error: Exception | None = None
+        error: BaseException | None = None
         result: Any = None
         async with anyio.create_task_group() as group:
             await group.start(self._measure_blocking)
             try:
                 result = await self.under_test.callback(context, params)
             except Exception as raised:  # noqa: BLE001 -- raised again outside of the task group
+                error = raised
+            except anyio.get_cancelled_exc_class() as raised:
+                await (
+                    anyio.lowlevel.checkpoint()
+                )  # raises again if the callback was cancelled, and did not raise itself
                 error = raised
             finally:
                 self._count(finished=1)

@@ -728,6 +728,13 @@ async def checks_the_first(wire: Wire, ask: Ask, _action: UserAction | None) -> 
     return await ask({**wire, "requestedSchema": {**form, "properties": fields}} if form else wire)
 
 
+async def cancels_itself(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    """Raise the error of a cancelled future if the user is absent."""
+    if action is not None and action.action == "absent":
+        raise asyncio.CancelledError
+    return await ask(wire)
+
+
 def fields(wire: Wire) -> Wire:
     return dict(wire.get("requestedSchema", {}).get("properties", {}))
 
@@ -775,6 +782,7 @@ PARTLY_BROKEN: dict[str, tuple[str, Break]] = {
         answers(log_accepted_url),
     ),
     "invalid values are logged": ("values-not-logged", log_invalid),
+    "the end of the user interface is a cancellation": ("nobody-raises-nothing", cancels_itself),
     "an error has the text of the exception in its data": (
         "exception-text-not-told",
         interface({"code": -32603, "message": "failed", "data": {"cause": [FAILURE_TEXT]}}),
