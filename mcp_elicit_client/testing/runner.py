@@ -100,7 +100,12 @@ class ScenarioRunner:
                     yield result
 
     def _run_until_stopped(self, names: Sequence[str], folder: str) -> Iterator[ScenarioResult]:
-        """Run scenarios in one process until all are done, or one of them hangs or crashes."""
+        """
+        Run scenarios in one process until all are done, or one of them hangs or crashes.
+
+        The end of its output is not awaited: processes that a callback forked
+        may keep it open.
+        """
         job = {
             "callback": self.callback,
             "user": self.user,
@@ -110,10 +115,11 @@ class ScenarioRunner:
             "answer_timeout": self.answer_timeout,
             "silence": self.silence,
         }
+        unfinished = set(names)
         pending: dict[str, float] = {}  # the scenarios that are running, and when they are stopped
         is_loaded = False
         with _output_lines([self.python, "-m", __name__, json.dumps(job)], folder) as lines:
-            while True:
+            while unfinished:
                 try:
                     line = lines.get(timeout=self._seconds_left(pending))
                 except queue.Empty:
@@ -135,6 +141,7 @@ class ScenarioRunner:
                 elif "result" in event:
                     result = ScenarioResult(**event["result"])
                     del pending[result.scenario]
+                    unfinished.remove(result.scenario)
                     yield result
                 else:
                     pending[event["started"]] = time.monotonic() + self._timeout(event["started"])

@@ -12,14 +12,14 @@ OURS = ["tests.support.callbacks:callback", "--user", "tests.support.callbacks:f
 """The arguments for a callback of this package, with a scripted user."""
 
 
-def check(*arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command with *arguments*, and expect *status*, if it is given."""
+def check(*arguments: str, status: int | None = None, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    """Run the command with *arguments*, and expect *status*, if it is given, within *timeout* seconds."""
     run = subprocess.run(
         [sys.executable, "-m", "mcp_elicit_client", "check", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=timeout,
         check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )

@@ -31,6 +31,14 @@ async def crashes_at_url(context: Any, params: Any) -> Any:
     return await callbacks.callback(context, params)
 
 
+async def forks(context: Any, params: Any) -> Any:
+    """Leave a process running that has inherited everything."""
+    if os.fork() == 0:
+        time.sleep(1000)  # noqa: ASYNC251 -- it does nothing else
+        os._exit(0)
+    return await callbacks.callback(context, params)
+
+
 async def hurries(context: Any, params: Any) -> Any:
     """Decline for a user who says nothing for two seconds."""
     with anyio.move_on_after(2):

@@ -197,6 +197,15 @@ def test_a_callback_that_hangs_or_crashes_is_stopped_and_reported(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_that_a_callback_forked_is_not_awaited() -> None:
+    words = ["tests.support.misbehaving_callbacks:forks", *OURS[1:], "--only", "form-decline-is-decline"]
+
+    run = check(*words, status=0, timeout=100)
+
+    assert "1 scenario: 1 pass" in run.stdout
+
+
 def test_scenarios_are_stopped_after_any_time_and_the_import_is_not_blamed() -> None:
     scenarios = [CONFIRMATION, "url-mode-gets-an-answer"]
     runner = ScenarioRunner(
