@@ -24,6 +24,7 @@ from mcp_elicit_client.inbox.records import (
     Entry,
     EntryPage,
     RecordCodec,
+    check_owner,
     draft_key,
     is_id,
     parse_cursor,
@@ -333,10 +334,11 @@ class Inbox:
         The generator does not end by itself: close it, or cancel the task.
 
         Raises:
-            InboxError: If the store cannot be used.
+            InboxError: If the store cannot be used, or cannot keep *owner*.
             TypeError: If *owner* is not a string.
         """
         check_type("owner", owner, str)
+        check_owner(owner)
         with self._store.waiters.change_notifier(owner) as notifier:
             revision = await self._store.last_revision()
             async for stored in self._pending(owner, until=revision):

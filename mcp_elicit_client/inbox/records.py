@@ -28,6 +28,7 @@ from mcp_elicit_client.core.request import (
     with_stored_limits,
 )
 from mcp_elicit_client.core.schema.writer import write_schema
+from mcp_elicit_client.core.text import is_unicode
 from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredCall, StoredRequest
@@ -318,8 +319,7 @@ class RecordCodec:
                 can keep.
             ValueError: If the request cannot be written as JSON.
         """
-        if "\0" in owner:
-            raise InboxError("The inbox cannot store a request whose owner contains a NUL character.")
+        check_owner(owner)
         expires_at = now + self._timeout(request) if request.deadline is None else request.deadline.timestamp()
         if request.deadline is None:
             latest = latest_deadline(_time(now), _time(expires_at))
@@ -478,6 +478,19 @@ def _read_limits(texts: Sequence[str]) -> Limits:
         return DEFAULT_LIMITS
     max_answer, max_integer = map(int, texts)
     return replace(DEFAULT_LIMITS, max_answer=max_answer, max_integer=max_integer)
+
+
+def check_owner(owner: str) -> None:
+    """
+    Check that every store can keep the requests of *owner*.
+
+    Raises:
+        InboxError: If that is not so.
+    """
+    if "\0" in owner:
+        raise InboxError("The inbox cannot store a request whose owner contains a NUL character.")
+    if not is_unicode(owner):
+        raise InboxError("The inbox cannot store a request whose owner is not valid Unicode.")
 
 
 def is_id(text: str) -> bool:

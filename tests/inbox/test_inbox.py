@@ -552,6 +552,23 @@ async def test_an_owner_that_no_database_can_keep_does_not_disturb_others(stores
     assert answer.content == {"a": "red"}
 
 
+@pytest.mark.parametrize("owner", ["ann\0bob", "\ud800"])
+async def test_requests_of_an_owner_that_no_database_can_keep_are_refused_without_delaying_others(
+    stores: Stores, owner: str
+) -> None:
+    inbox, other = Inbox(stores()), Inbox(stores())
+    async with asking(inbox) as asked:
+        (entry,) = await pending(other)
+        with pytest.raises(InboxError), anyio.fail_after(5):
+            await inbox.ask(owner, request())
+        with pytest.raises(InboxError), anyio.fail_after(5):
+            await anext(inbox.watch(owner))
+        await other.answer("ann", entry.id, "decline")
+        answer = await asked.result()
+
+    assert answer.action == "decline"
+
+
 @pytest.mark.parametrize("limits", [{"max_history": 0}, {"history_ttl": 0}], ids=str)
 @pytest.mark.parametrize("action", ["accept", "decline", "withdraw"])
 async def test_without_a_history_answers_are_delivered_and_then_deleted(
