@@ -179,6 +179,33 @@ async def test_a_default_is_shown_in_the_dialog(bot: Bot) -> None:
     assert (await bot.answer()).content == {"guests": 2}
 
 
+async def test_defaults_that_are_left_in_the_dialog_are_sent_unchanged(bot: Bot) -> None:
+    defaults: dict[str, Any] = {
+        "places": ["1 Road\nTown", " Inn"],
+        "notes": "a\r\nb",
+        "tags": [],
+        "order": ["c", "a"],
+        "on": "2026-12-24",
+    }
+    items = {"type": "array", "items": {"enum": ["a", "b", "c"]}}
+    fields: dict[str, Any] = {
+        "places": {"type": "array", "items": {"type": "string"}},
+        "notes": {"type": "string"},
+        "tags": items,
+        "order": items,
+        "on": {"type": "string", "format": "date"},
+    }
+    await bot.asks(form({name: {**fields[name], "default": default} for name, default in defaults.items()}))
+    view = await bot.open()
+    elements = [each["element"] for each in view["blocks"] if each["type"] == "input"]
+    places, notes = elements[0]["initial_value"], elements[1]["initial_value"]
+
+    assert await bot.submit(view, places, notes, None, ["“a”", "“c”"], "2026-12-24") == {}
+    answer = await bot.answer()
+    assert answer.content == defaults
+    assert set(answer.sources.values()) == {"default"}
+
+
 @pytest.mark.parametrize("default", [True, False])
 async def test_yes_is_selected_only_if_the_user_selected_it(bot: Bot, default: bool) -> None:
     request = form({"agree": {"type": "boolean", "default": default}, "name": {"type": "string", "pattern": "^A"}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.schema.enums import json_key
@@ -169,19 +170,26 @@ def _hint(field: Field, catalog: MessageCatalog) -> str:
 
 def _initial(conversation: FormConversation, field: Field, limits: DialogLimits, context: InputContext) -> DialogValue:
     value = preselected(field) if conversation.is_suggested(field) else conversation.present_value(field)
+    shown = _shown(field, value, context)
+    return None if isinstance(shown, str) and length(shown) > limits.max_input else shown
+
+
+def _shown(field: Field, value: Any, context: InputContext) -> DialogValue:
+    """Return *value* of *field* as the input of a dialog holds it."""
     if value is OMITTED:
         return None
     if option_values(field):
         keys = [json_key(each) for each in option_values(field)]
         values = value if isinstance(field, MultiChoiceField) else [value]
         return [keys.index(json_key(each)) for each in values]
-    text = to_text(field, value, context)
-    return text if length(text) <= limits.max_input else None
+    return to_text(field, value, context).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_dialog(request: FormRequest, values: Mapping[str, DialogValue]) -> dict[str, FieldInput]:
+def read_dialog(
+    request: FormRequest, values: Mapping[str, DialogValue], context: InputContext
+) -> dict[str, FieldInput]:
     """
-    Return what the user entered, by field name.
+    Return what the user entered, by field name.  A suggested value that the user did not change is untouched.
 
     Raises:
         ValueError: If *values* do not come from a dialog for *request*.
@@ -189,10 +197,21 @@ def read_dialog(request: FormRequest, values: Mapping[str, DialogValue]) -> dict
     """
     fields = {str(at): field for at, field in enumerate(request.form.fields)}
     entered = {number: value for number, value in values.items() if number != REMEMBER}
-    return {fields[number].name: _input(fields[number], value) for number, value in entered.items()}
+    return {fields[number].name: _input(fields[number], value, context) for number, value in entered.items()}
 
 
-def _input(field: Field, value: DialogValue) -> FieldInput:
+def _is_as_suggested(value: DialogValue, suggested: DialogValue) -> bool:
+    """Return True if an input that holds *suggested* returns *value* when the user does not change it."""
+    if suggested is None:
+        return False
+    if isinstance(value, str) or isinstance(suggested, str):
+        return (value or "") == suggested
+    return {*(value or ())} == {*suggested}
+
+
+def _input(field: Field, value: DialogValue, context: InputContext) -> FieldInput:
+    if _is_as_suggested(value, _shown(field, preselected(field), context)):
+        return Intent.UNTOUCHED
     if value is None:
         return Selection(()) if isinstance(field, MultiChoiceField) and field.required else Intent.OMIT
     if isinstance(value, str):

@@ -245,7 +245,7 @@ class ChatHandler:
             if session.form is None or not session.conversation.is_offered(button):
                 return Reaction(self._catalog.text(messages.OLD_BUTTON))
             try:
-                given = read_dialog(session.form.request, values)
+                given = read_dialog(session.form.request, values, self._sessions.context(session.request))
             except (ValueError, LookupError):
                 return Reaction(self._catalog.text(messages.OLD_BUTTON))
             if REMEMBER in values:
