@@ -195,6 +195,8 @@ def _restore(field: Field | None, value: Any) -> Any:
     if isinstance(field, ChoiceField) and isinstance(value, str):
         return next((each.value for each in field.choices if _option_text(each.value) == value), value)
     if isinstance(field, MultiChoiceField) and not field.choices and isinstance(value, str):
+        if field.default is not None and value == to_text(field, field.default):
+            return list(field.default)
         try:
             return parse_without_checks(field, value)
         except AnswerError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,16 @@ def test_every_option_comes_back_as_its_value(schema: dict[str, Any]) -> None:
             assert [each.title for each in field.choices] == option_labels(original, ENGLISH)
         elif isinstance(original, MultiChoiceField) and not original.choices:
             assert plain.content({field.name: "a, b"})[field.name] == ["a", "b"]
+
+
+@pytest.mark.parametrize("default", [["1 Road\nTown", " Inn"], ["a\nb"], ["a, b", "c"], [""], []])
+def test_a_suggested_list_that_comes_back_as_it_was_shown_is_unchanged(default: list[str]) -> None:
+    lines = {"type": "array", "items": {"type": "string"}, "default": default}
+    form = form_of({"properties": {"lines": lines}})
+    assert form is not None
+    plain = PlainForm(form, ENGLISH)
+
+    assert plain.content({"lines": plain.form.fields[0].default}) == {"lines": default}
 
 
 @settings(max_examples=100)
