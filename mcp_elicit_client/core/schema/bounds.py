@@ -20,6 +20,7 @@ _LIMITS = (
     ("maximum", "maximum", False),
     ("exclusiveMaximum", "exclusive_maximum", False),
 )
+_INCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 NUMBER_KEYWORDS = frozenset({"format", "multipleOf", *(keyword for keyword, _, _ in _LIMITS)})
 
 
@@ -39,7 +40,7 @@ def number_limits(
     found: dict[str, int | float] = {}
     is_possible = True
     for keyword, name, is_lower in _LIMITS:
-        value = _number(schema, keyword, report)
+        value = _bound(schema, keyword, report)
         if value is None:
             continue
         if abs(value) > _HUGE:
@@ -81,6 +82,13 @@ def _is_empty(found: Mapping[str, int | float], max_integer: int | None) -> bool
     least = -max_integer if low < -max_integer else math.ceil(low)
     most = max_integer if high > max_integer else math.floor(high)
     return least + (least == above) > most - (most == below)
+
+
+def _bound(schema: Mapping[str, Any], keyword: str, report: Report) -> int | float | None:
+    """Return a limit.  In JSON Schema draft 4, true makes the minimum or maximum an exclusive one."""
+    if keyword in _INCLUSIVE and isinstance(schema.get(keyword), bool):
+        return _number(schema, _INCLUSIVE[keyword], report) if schema[keyword] else None
+    return _number(schema, keyword, report)
 
 
 def _number(schema: Mapping[str, Any], keyword: str, report: Report) -> int | float | None:
