@@ -399,9 +399,7 @@ class ScenarioRun:
             except Exception as raised:  # noqa: BLE001 -- raised again outside of the task group
                 error = raised
             except anyio.get_cancelled_exc_class() as raised:
-                await (
-                    anyio.lowlevel.checkpoint()
-                )  # raises again if the callback was cancelled, and did not raise itself
+                await anyio.lowlevel.checkpoint()  # raises again if the callback was cancelled by another task
                 error = raised
             finally:
                 self._count(finished=1)
