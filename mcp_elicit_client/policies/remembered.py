@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -50,6 +51,15 @@ class RememberedAnswer:
     seconds_left: float
 
 
+def monotonic_with_sleep() -> float:
+    """Return the seconds of a clock that never goes back, and goes on while the computer sleeps."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    if sys.platform == "darwin":  # `time.monotonic` uses another clock there
+        return time.clock_gettime(time.CLOCK_MONOTONIC)
+    return time.monotonic()
+
+
 @dataclass(frozen=True, slots=True)
 class _Stored:
     answer: RememberedAnswer
@@ -76,7 +86,8 @@ class RememberedAnswers:
         max_per_user: The maximum number of answers of one user.  The oldest
             one is forgotten first.
         max_answers: The maximum number of answers of all users.
-        clock: Returns the time, in seconds, and never goes back.
+        clock: Returns the time, in seconds, and never goes back.  The default
+            one goes on while the computer sleeps.
 
     Raises:
         TypeError: If an argument is of the wrong type.
@@ -90,7 +101,7 @@ class RememberedAnswers:
         seconds: float = 900,
         max_per_user: int = 50,
         max_answers: int = 1_000,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic_with_sleep,
     ) -> None:
         check_seconds("seconds", seconds, maximum=YEAR)
         check_int("max_per_user", max_per_user, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -163,6 +165,22 @@ async def test_an_answer_is_forgotten_after_its_time() -> None:
     now[0] = 900
     assert remembered.list() == ()
     await ask(dispatcher)
+    assert len(person.asked) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets a clock of Linux")
+async def test_an_answer_is_forgotten_while_the_computer_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person()
+    dispatcher = client(person, RememberedAnswers(seconds=900))
+    read_clock = time.clock_gettime
+    await ask(dispatcher)
+
+    asleep = 900
+    monkeypatch.setattr(
+        time, "clock_gettime", lambda clock: read_clock(clock) + asleep * (clock == time.CLOCK_BOOTTIME)
+    )
+    await ask(dispatcher)
+
     assert len(person.asked) == 2
 
 
