@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
@@ -20,8 +21,8 @@ from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.core.text import is_plain, sanitize_text
-from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
-from mcp_elicit_client.dispatch import secret_fields_async
+from mcp_elicit_client.core.validation.content import drop_nulls
+from mcp_elicit_client.dispatch import secret_fields_async, validate_async
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
 MAX_DIAGNOSTICS = 32
@@ -39,7 +40,20 @@ _TEXT = 256
 _VALUE = 1_024
 _SHORT = 4
 _WITHHELD = "(withheld: it quotes the answer)"
-_NEVER_SENT = ("unsupported_field", "unknown_field")
+
+
+class AnswerDetails(NamedTuple):
+    """
+    What is logged of an answer besides the decision.
+
+    Attributes:
+        values: The values that are included, by the names of their fields:
+            see `loggable_values`.
+        unfit: The codes of its errors: see `unfit_codes`.
+    """
+
+    values: Mapping[str, Any] = MappingProxyType({})
+    unfit: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +77,7 @@ class EventEncoder:
         outcome: Answer | BaseException,
         now: float,
         seconds: float,
-        values: Mapping[str, Any],
+        details: AnswerDetails,
     ) -> bytes:
         """
         Encode a request and its answer.
@@ -73,8 +87,7 @@ class EventEncoder:
             outcome: The answer, or the exception of the handler.
             now: The time, in seconds since 1970.
             seconds: The duration, in seconds.
-            values: The values of the answer that are included, by the names
-                of their fields: see `loggable_values`.
+            details: What else is logged of the answer.
 
         Returns:
             A JSON object in ASCII.
@@ -86,11 +99,12 @@ class EventEncoder:
             event["message"] = sanitize_text(request.message, limit=_MAX_MESSAGE)
         answer = outcome if isinstance(outcome, Answer) else None
         if isinstance(request, FormRequest):
-            event |= self._form(request, answer, values)
+            event |= self._form(request, answer, details.values)
         else:
             event |= self._url(request)
+        event["unfit"] = list(details.unfit) or None
         event |= _diagnostics(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
-        event |= _decision(outcome, values) if isinstance(outcome, Answer) else _failure(outcome)
+        event |= _decision(outcome, details.values) if isinstance(outcome, Answer) else _failure(outcome)
         event["latency"] = round(seconds, 6)
         return _json({name: value for name, value in event.items() if value is not None})
 
@@ -120,9 +134,7 @@ class EventEncoder:
                 about["source"] = answer.sources.get(field.name, "unknown")
             if field.name in values:
                 about["value"] = values[field.name]
-        details |= _limited(fields)
-        details["unfit"] = _unfit(form, content)
-        return details
+        return details | _limited(fields)
 
     def _url(self, request: UrlRequest) -> dict[str, Any]:
         target = request.target
@@ -134,6 +146,16 @@ class EventEncoder:
             "previous_visits": request.previous_visits or None,
             "warnings": [warning.code for warning in target.warnings],
         }
+
+
+async def unfit_codes(request: Request, answer: Answer) -> list[str]:
+    """Return the codes of the errors for which a cancel is sent in place of *answer*."""
+    if not isinstance(request, FormRequest) or answer.action != "accept":
+        return []
+    fields = request.form.by_name
+    requested = {name: value for name, value in (answer.content or {}).items() if name in fields}
+    validation = await validate_async(request, drop_nulls(request.form, requested))
+    return sorted({error.code for error in validation.errors})
 
 
 async def loggable_values(request: Request, answer: Answer) -> dict[str, Any]:
@@ -228,12 +250,6 @@ def _failure(error: BaseException) -> dict[str, Any]:
     if isinstance(error, Exception):
         return {"outcome": "raised", "action": "cancel", "by": "error", "error": _clean(type(error).__name__, _NAME)}
     return {"outcome": "withdrawn"}
-
-
-def _unfit(form: Form, content: Mapping[str, Any]) -> list[str] | None:
-    """Return the codes, patterns aside, for which `check_answer` will cancel the answer; None if it will not."""
-    errors = validate_without_patterns(form, drop_nulls(form, content) if None in content.values() else content).errors
-    return sorted({error.code for error in errors if error.code not in _NEVER_SENT}) or None
 
 
 def _quotes(reason: str, values: Iterable[Any]) -> bool:

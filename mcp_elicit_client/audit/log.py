@@ -6,15 +6,15 @@ import functools
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal
+from typing import Literal
 
 from mcp_elicit_client._arguments import check_int, check_sync, check_type
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.chain import Checkpoint
-from mcp_elicit_client.audit.events import EventEncoder, loggable_values
+from mcp_elicit_client.audit.events import AnswerDetails, EventEncoder, loggable_values, unfit_codes
 from mcp_elicit_client.audit.files import MAX_BACKUPS
 from mcp_elicit_client.audit.writer import ChainWriter
 from mcp_elicit_client.core.form import Form
@@ -122,10 +122,11 @@ class AuditLog:
         try:
             answer = await ask(request)
             values = await loggable_values(request, answer) if self._values else {}
+            details = AnswerDetails(values, await unfit_codes(request, answer))
         except BaseException as error:
-            self._record(request, error, time.perf_counter() - begin, {})
+            self._record(request, error, time.perf_counter() - begin, AnswerDetails())
             raise
-        is_written = self._record(request, answer, time.perf_counter() - begin, values)
+        is_written = self._record(request, answer, time.perf_counter() - begin, details)
         if self._on_failure == "cancel" and answer.action == "accept" and not is_written:
             return _unlogged()
         return answer
@@ -171,10 +172,10 @@ class AuditLog:
         return EventEncoder(keys=self._writer.keys, host=self._host, include_messages=self._messages)
 
     def _record(
-        self, request: Request, outcome: Answer | BaseException, seconds: float, values: Mapping[str, Any]
+        self, request: Request, outcome: Answer | BaseException, seconds: float, details: AnswerDetails
     ) -> bool:
         return self._try(
-            lambda: self._writer.append(self._encoder.request_event(request, outcome, self._clock(), seconds, values))
+            lambda: self._writer.append(self._encoder.request_event(request, outcome, self._clock(), seconds, details))
         )
 
     def _try(self, work: Callable[[], object]) -> bool:

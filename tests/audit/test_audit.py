@@ -252,6 +252,20 @@ def test_an_accept_that_does_not_fit_is_logged_as_unfit(
     assert events(path)[0].get("unfit") == unfit
 
 
+@pytest.mark.parametrize(
+    ("content", "unfit"), [({"code": "1234"}, None), ({"code": "x"}, ["pattern"]), (None, ["required"])]
+)
+def test_an_accept_that_is_not_sent_because_of_a_pattern_or_no_content_is_logged_as_unfit(
+    path: Path, content: dict[str, Any] | None, unfit: list[str] | None
+) -> None:
+    code = {"type": "string", "pattern": "^[0-9]{4}$"}
+    request = parse_request(form_params({"properties": {"code": code}, "required": ["code"]}), server=SERVER)
+
+    anyio.run(write(path, 0).policy(answering(Answer.accept(content, by="user"))), request)
+
+    assert events(path)[0].get("unfit") == unfit
+
+
 def test_findings_are_logged_once_up_to_a_maximum(path: Path) -> None:
     problems = tuple(Diagnostic(code="truncated", message="m", field=f"f{at}") for at in range(40))
     request = FORM.model_copy(update={"diagnostics": (problems[0], *problems)})
