@@ -2,7 +2,7 @@
 Helpers for asyncio and trio.
 
 `run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `call_inside`, `call_sync_inside`,
-`start_in_background`, `is_trio` and `Waker`.
+`start_in_background`, `is_trio`, `Waker` and `ForkSafeLock`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
+import os
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
@@ -21,6 +23,36 @@ import anyio
 import anyio.lowlevel
 
 T = TypeVar("T")
+
+
+class ForkSafeLock:
+    """A lock for threads.  In a forked process it is free: the thread that holds it does not run there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _fork_safe_locks.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self._lock.release()
+
+    def reset(self) -> None:
+        """Free the lock, in the child of a fork."""
+        self._lock = threading.Lock()
+
+
+_fork_safe_locks: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for lock in _fork_safe_locks:
+        lock.reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Awaitable[T]]) -> T | None:

@@ -6,7 +6,6 @@ import itertools
 import logging
 import os
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._concurrency import ForkSafeLock
 from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely, sync_folder
 from mcp_elicit_client.core.request import check_user, user_and_server_of
 from mcp_elicit_client.core.text import is_unicode
@@ -103,7 +103,7 @@ class Permissions:
         self._path = None if path is None else Path(path).absolute()
         self._rules: dict[_Key, Rule] = {}
         self._unsaved: dict[_Key, Rule] = {}
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._blocked: set[tuple[str | None, str]] = set()
         self._read_at: tuple[int, ...] | None = None
         self._refresh()

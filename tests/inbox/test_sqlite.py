@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -162,6 +163,24 @@ async def test_a_forked_process_holds_a_lease_of_its_own(sqlite: Stores) -> None
     _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert store._worker.name == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+async def test_a_process_that_was_forked_while_a_thread_used_the_file_can_use_it(sqlite: Stores) -> None:
+    store = sqlite()
+    await Inbox(store).list("ann")
+    with store._database._lock:  # as another thread
+        child = os.fork()
+        if not child:
+            signal.alarm(10)
+            with suppress(BaseException), store._database.reading():
+                os._exit(0)
+            os._exit(1)
+
+    _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 @ON_SQLITE

@@ -7,13 +7,14 @@ import gc
 import json
 import logging
 import os
+import signal
 import stat
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -271,6 +272,25 @@ async def test_a_request_without_a_rule_is_asked_and_can_be_blocked(tmp_path: Pa
     assert [each.action for each in (first, second, other)] == ["decline", "cancel", "accept"]
     assert [each.can_block for each in asked.requests] == [True, True]
     assert Permissions(path)._permission_for(request()) == "block"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_was_forked_while_a_thread_stored_a_permission_can_store_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    permissions = Permissions(path)
+    with permissions._lock:  # as another thread
+        child = os.fork()
+        if not child:
+            signal.alarm(10)
+            with suppress(BaseException):
+                permissions.set("block", server="shop")
+                os._exit(0)
+            os._exit(1)
+
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert [rule.server for rule in Permissions(path)] == ["shop"]
 
 
 def test_a_file_is_private_and_does_not_contain_temporary_blocks(tmp_path: Path) -> None:

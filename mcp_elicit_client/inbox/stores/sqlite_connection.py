@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcp_elicit_client._concurrency import ForkSafeLock
 from mcp_elicit_client._files import UnsafeFileError, check_file
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements, transaction
@@ -38,7 +38,7 @@ class SqliteConnection:
     def __init__(self, path: Path, lock_timeout: float) -> None:
         self.path: Path = path.absolute()
         self._lock_timeout = lock_timeout
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._connection: sqlite3.Connection | None = None
         self._process_id = 0
         self._opened_file: tuple[int, int] | None = None
