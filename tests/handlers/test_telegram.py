@@ -251,6 +251,10 @@ async def test_ten_thousand_options_are_paged_and_found_by_typing(bot: Bot) -> N
     await bot.press("More options")
     shown = await bot.press("More options")
     assert "Options 21 to 30 of 10000" in shown.text
+    shown = await bot.write("ion 999")
+    assert "Options 1 to 10 of 11" in shown.text
+    shown = await bot.press("More options")
+    assert "Options 11 to 11 of 11" in shown.text
     shown = await bot.write("ion 9998")
     assert next(each["text"] for each in shown.buttons) == "“Option 9998”"
     await bot.press("“Option 9998”")

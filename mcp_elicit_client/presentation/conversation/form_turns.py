@@ -154,12 +154,12 @@ class FormTurns:
     def _field_buttons(self) -> Iterator[Button]:
         """Yield the buttons that select a field to change."""
         text, titles = self._catalog.text, [each.title for each in self._request.form.fields]
-        shown, has_more = self._progress.view.shown(titles, self._style.max_options)
-        for at in shown:
+        page = self._progress.view.shown(titles, self._style.max_options)
+        for at in page.positions:
             yield Button(f"edit:{at + 1}", titles[at], is_server_text=True, number=at + 1)
-        if self._progress.view.page:
+        if page.start:
             yield Button("page:-1", text(messages.PREVIOUS_FIELDS))
-        if has_more:
+        if page.has_more:
             yield Button("page:1", text(messages.NEXT_FIELDS))
 
     # --- What is shown

@@ -4,11 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from typing_extensions import assert_never
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.text import fold_accents
+
+
+class OptionPage(NamedTuple):
+    """
+    The options that are offered at once.
+
+    Attributes:
+        positions: Their positions among all options of the field.
+        start: How many of the options that were found are on the pages
+            before.
+        found: The number of options that were found.
+    """
+
+    positions: Sequence[int]
+    start: int
+    found: int
+
+    @property
+    def has_more(self) -> bool:
+        """True if there are more options after this page."""
+        return self.found > self.start + len(self.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +65,11 @@ class OptionView:
         """Return the view of the options that contain *text*."""
         return OptionView(0, text, self.selected)
 
-    def shown(self, labels: Sequence[str], size: int) -> tuple[Sequence[int], bool]:
-        """Return the positions of the options on the page, and True if there are more after it."""
+    def shown(self, labels: Sequence[str], size: int) -> OptionPage:
+        """Return the options on the page, at most *size*."""
         found = matches(labels, self.search) if self.search else range(len(labels))
         start = self.page * size
-        return found[start : start + size], len(found) > start + size
+        return OptionPage(found[start : start + size], start, len(found))
 
 
 def matches(labels: Sequence[str], text: str) -> list[int]:

@@ -119,14 +119,16 @@ class FieldQuestion(NamedTuple):
         if not isinstance(field, (ChoiceField, MultiChoiceField)) or not field.choices:
             return
         labels = option_labels(field, self.catalog)
-        shown, has_more = self.view.shown(labels, self.style.max_options) if is_short else (range(len(labels)), False)
-        numbers = tuple(at + 1 for at in shown)
-        yield OptionList(tuple(labels[at] for at in shown), accepts_option_numbers(field), numbers)
-        if self.style.has_buttons and (has_more or self.view.page):
-            yield HostText(text(messages.PAGE_OF_OPTIONS, first=numbers[0], last=numbers[-1], count=len(labels)))
-        elif has_more:
-            yield HostText(text(messages.MORE_OPTIONS, count=len(labels) - len(shown)))
-        if not set(self.view.selected) <= set(shown):
+        view, size = (self.view, self.style.max_options) if is_short else (OptionView(), len(labels))
+        page = view.shown(labels, size)
+        numbers = tuple(at + 1 for at in page.positions)
+        yield OptionList(tuple(labels[at] for at in page.positions), accepts_option_numbers(field), numbers)
+        if self.style.has_buttons and (page.has_more or page.start):
+            last = page.start + len(page.positions)
+            yield HostText(text(messages.PAGE_OF_OPTIONS, first=page.start + 1, last=last, count=page.found))
+        elif page.has_more:
+            yield HostText(text(messages.MORE_OPTIONS, count=page.found - len(page.positions)))
+        if not set(self.view.selected) <= set(page.positions):
             yield HostText(text(messages.SELECTED, count=len(self.view.selected)))
 
     def button_prompt(self) -> str:
@@ -173,14 +175,14 @@ class FieldQuestion(NamedTuple):
 
     def _option_buttons(self) -> Iterator[Button]:
         labels, text = option_labels(self.field, self.catalog), self.catalog.text
-        shown, has_more = self.view.shown(labels, self.style.max_options)
-        for at in shown:
+        page = self.view.shown(labels, self.style.max_options)
+        for at in page.positions:
             yield Button(
                 f"option:{at}", labels[at], is_server_text=True, number=at + 1, is_selected=at in self.view.selected
             )
-        if self.view.page:
+        if page.start:
             yield Button("page:-1", text(messages.PREVIOUS_OPTIONS))
-        if has_more:
+        if page.has_more:
             yield Button("page:1", text(messages.NEXT_OPTIONS))
         if self.view.search:
             yield Button("all", text(messages.SHOW_ALL_OPTIONS))
