@@ -54,16 +54,21 @@ def everything(*words: str, columns: int = 100, rows: int = 50, **more: str) -> 
         yield pane
 
 
-def matches(name: str, shown: str) -> None:
-    """Compare with the picture kept under *name*; write it where ``SNAPSHOTS=write`` is set."""
+def matches(name: str, pane: Pane, *texts: str) -> None:
+    """
+    Compare the question that shows *texts* with the picture kept under *name*.
+
+    The picture is written where ``SNAPSHOTS=write`` is set.
+    """
     kept = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("SNAPSHOTS") == "write":
         kept.parent.mkdir(exist_ok=True)
-        kept.write_text(f"{shown}\n", encoding="utf-8")
+        kept.write_text(f"{asked(pane.sees(*texts))}\n", encoding="utf-8")
     picture = kept.read_text(encoding="utf-8")
     if not supports_multi_round_trip():  # mcp 1.x does not keep what a server calls itself
         picture = picture.replace(" Name reported by the server | mcp-servers/everything\n", "")
-    assert f"{shown}\n" == picture
+    last_line = picture.splitlines()[-1]  # it is drawn last
+    assert f"{asked(pane.sees(*texts, last_line))}\n" == picture
 
 
 def asked(shown: str) -> str:
@@ -81,7 +86,7 @@ def echoed(pane: Pane) -> Any:
 
 def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
     with everything(FORM) as pane:
-        matches("form", asked(pane.sees("Ctrl+S Review", "Legacy Titled")))
+        matches("form", pane, "Ctrl+S Review", "Legacy Titled")
         pane.types("Ada Lovelace")
         pane.keys("Tab")
         pane.types("y")
@@ -89,7 +94,7 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
         pane.types("A mouse took a stroll")
         pane.keys("Tab")
         pane.types("ada@")
-        matches("error", asked(pane.sees("! Enter an email address")))
+        matches("error", pane, "! Enter an email address")
         pane.types("example.com")
         pane.keys("Tab")
         pane.types("https://example.com/ada")
@@ -100,10 +105,10 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
         pane.keys("Tab", "C-u")
         pane.types("2.5")
         pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Down", "Down", "Space")
-        matches("several", asked(pane.sees("2 selected")))
+        matches("several", pane, "2 selected")
         # Enter on the last field opens the review.
         pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Space", "Tab", "Down", "Enter")
-        matches("review", asked(pane.sees("Check your answers", "Enter Send")))
+        matches("review", pane, "Check your answers", "Enter Send")
         pane.confirms("C-s", leaves="Check your answers")
         result = echoed(pane)
 
@@ -359,7 +364,7 @@ def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
     url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     with everything("trigger-url-elicitation", "--args", arguments, BROWSER=str(browser)) as pane:
-        matches("consent", asked(pane.sees("! ", "d Decline   o Open xn--pple-43d.com")))
+        matches("consent", pane, "! ", "d Decline   o Open xn--pple-43d.com")
         pane.confirms("o", leaves="   o Open")
         pane.sees("> o Open xn--pple-43d.com")
         assert not opened.exists()
