@@ -448,9 +448,11 @@ def _check_name(name: str, normalized: set[str], limits: Limits) -> None:
     """Refuse a name that is too long, not Unicode, or looks like one of *normalized*, to which it is added."""
     if len(name) > limits.max_name:
         raise UnsupportedSchemaError(f"has a name of more than {limits.max_name} characters")
-    if not is_unicode(name):
-        raise UnsupportedSchemaError("has a name that is not valid Unicode")
-    normal = name if name.isascii() else unicodedata.normalize("NFKC", name)
+    normal = name
+    if not name.isascii():
+        if not is_unicode(name):
+            raise UnsupportedSchemaError("has a name that is not valid Unicode")
+        normal = unicodedata.normalize("NFKC", name)
     if normal in normalized:
         raise UnsupportedSchemaError("has a name that looks like that of another field")
     normalized.add(normal)

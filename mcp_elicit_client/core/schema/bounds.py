@@ -40,7 +40,7 @@ def number_limits(
     found: dict[str, int | float] = {}
     is_possible = True
     for keyword, name, is_lower in _LIMITS:
-        value = _bound(schema, keyword, report)
+        value = _number(schema, keyword, report)
         if value is None:
             continue
         if abs(value) > _HUGE:
@@ -84,17 +84,13 @@ def _is_empty(found: Mapping[str, int | float], max_integer: int | None) -> bool
     return least + (least == above) > most - (most == below)
 
 
-def _bound(schema: Mapping[str, Any], keyword: str, report: Report) -> int | float | None:
-    """Return a limit.  In JSON Schema draft 4, true makes the minimum or maximum an exclusive one."""
-    if keyword in _INCLUSIVE and isinstance(schema.get(keyword), bool):
-        return _number(schema, _INCLUSIVE[keyword], report) if schema[keyword] else None
-    return _number(schema, keyword, report)
-
-
 def _number(schema: Mapping[str, Any], keyword: str, report: Report) -> int | float | None:
+    """Return a limit.  In JSON Schema draft 4, true makes the minimum or maximum an exclusive one."""
     value = schema.get(keyword)
     if value is None:
         return None
+    if isinstance(value, bool) and keyword in _INCLUSIVE:
+        return _number(schema, _INCLUSIVE[keyword], report) if value else None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:  # noqa: PLR0124 -- NaN
         report("limit_ignored", f"its {keyword} is not a number")
         return None

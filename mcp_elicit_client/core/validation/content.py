@@ -10,8 +10,9 @@ walk through a schema and its ``check_schema`` would be 98 % of the cost
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
@@ -60,7 +61,8 @@ class ValidationResult(BaseModel):
         return self.valid
 
 
-class _Rules(NamedTuple):
+@dataclass(slots=True)  # built for each field of each form: a frozen one takes five times as long
+class _Rules:
     """
     What the values of a field must satisfy.
 
@@ -272,13 +274,14 @@ def _fields_with_rules(form: Form) -> tuple[tuple[Field, _Rules], ...]:
 
 
 def _rules_of(field: Field) -> _Rules:
-    kept = vars(field)
+    kept = field.__dict__  # `vars` takes twice as long
     rules: _Rules | None = kept.get("_rules")
     if rules is None:
         required = kept["required"]
         accepts_null = kept["nullable"] and not required
         is_integer = kept.get("integer", False)
-        kept["_rules"] = rules = _Rules(kept["name"], required, accepts_null, is_integer, *_keywords_to_check(field))
+        keywords, item_keywords = _keywords_to_check(field)
+        kept["_rules"] = rules = _Rules(kept["name"], required, accepts_null, is_integer, keywords, item_keywords)
     return rules
 
 
