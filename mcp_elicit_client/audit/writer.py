@@ -6,13 +6,13 @@ import functools
 import json
 import logging
 import os
-import threading
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from mcp_elicit_client._concurrency import ForkSafeLock
 from mcp_elicit_client._files import LOCK_TIMEOUT, sync_folder, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head, Keys, find_end, follow_chain
 from mcp_elicit_client.audit.continuity import WrittenLine, contains_line
@@ -76,7 +76,7 @@ class ChainWriter:
         self._last_head: Head | None = None
         self._head_data = b""
         self._known: WrittenLine | None = None
-        self._threads = threading.Lock()
+        self._threads = ForkSafeLock()
         _writers.add(self)
 
     @property
@@ -257,10 +257,6 @@ class ChainWriter:
         self._head = self._log = _CLOSED
         self._last_head, self._head_data = None, b""
 
-    def _forget(self) -> None:
-        self._threads = threading.Lock()
-        self._close()
-
     def __del__(self) -> None:
         if hasattr(self, "_head_data"):
             self._close()
@@ -279,7 +275,7 @@ _writers: weakref.WeakSet[ChainWriter] = weakref.WeakSet()
 def _after_fork() -> None:
     # A forked process shares the lock of its parent, so the lock would exclude neither.
     for writer in _writers:
-        writer._forget()  # noqa: SLF001
+        writer._close()  # noqa: SLF001
 
 
 if hasattr(os, "register_at_fork"):
