@@ -21,7 +21,7 @@ from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.core.text import is_plain, sanitize_text
-from mcp_elicit_client.core.validation.content import drop_nulls
+from mcp_elicit_client.core.validation.content import drop_nulls, drop_unknown
 from mcp_elicit_client.dispatch import secret_fields_async, validate_async
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
@@ -152,9 +152,8 @@ async def unfit_codes(request: Request, answer: Answer) -> list[str]:
     """Return the codes of the errors for which a cancel is sent in place of *answer*."""
     if not isinstance(request, FormRequest) or answer.action != "accept":
         return []
-    fields = request.form.by_name
-    requested = {name: value for name, value in (answer.content or {}).items() if name in fields}
-    validation = await validate_async(request, drop_nulls(request.form, requested))
+    requested = drop_unknown(request.form, drop_nulls(request.form, answer.content or {}))
+    validation = await validate_async(request, requested)
     return sorted({error.code for error in validation.errors})
 
 

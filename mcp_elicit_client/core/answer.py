@@ -10,7 +10,7 @@ from pydantic import Field as Setting
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Value
 from mcp_elicit_client.core.request import FormRequest, Request, limits_of, user_and_server_of
-from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validation_steps
+from mcp_elicit_client.core.validation.content import drop_nulls, drop_unknown, to_json_value, validation_steps
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.core.validation.patterns import PatternSteps, run_steps
 from mcp_elicit_client.exceptions import CallError
@@ -145,12 +145,11 @@ def checking_steps(request: Request, answer: Answer) -> PatternSteps[Answer]:
         return answer.model_copy(update={"content": None, "sources": {}}) if has_values else answer
     form, fields = request.form, request.form.by_name
     content = drop_nulls(form, answer.content or {})
-    unknown = content.keys() - fields.keys()
-    requested = {name: content[name] for name in content if name in fields} if unknown else content
+    requested = drop_unknown(form, content)
     omitted = tuple(
         Diagnostic(code="not_asked_for", message="the form did not request it; it is not sent", field=name)
         for name in content
-        if name in unknown
+        if name not in requested
     )
     validation = yield from validation_steps(form, requested, limits_of(request))
     if not validation:

@@ -14,6 +14,7 @@ from mcp_elicit_client.core.request import FormRequest, Request, limits_of, user
 from mcp_elicit_client.core.validation.content import (
     ValidationResult,
     drop_nulls,
+    drop_unknown,
     validate_content,
     validate_without_patterns,
 )
@@ -172,7 +173,7 @@ def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -
     """Return the accept of a form with its defaults and *partial*, which wins; or a cancel that says why not."""
     if not isinstance(request, FormRequest):
         return Answer.cancel(by="unattended", reason="only a user can consent to a URL")
-    content = drop_nulls(request.form, _requested(request.form, apply_defaults(request, partial)))
+    content = drop_nulls(request.form, drop_unknown(request.form, apply_defaults(request, partial)))
     validation = validate_without_patterns(request.form, content, limits_of(request))
     if not validation:
         reason = f"the default values do not complete the form: {join_errors(validation.errors)}"
@@ -187,15 +188,11 @@ def _accept_requested(request: Request, content: object) -> Answer:
     """Return the accept of those values that *request* asks for; a cancel if they do not fit."""
     if not isinstance(request, FormRequest):
         return Answer.accept(by="host")
-    requested = _requested(request.form, content) if isinstance(content, Mapping) else None
+    requested = drop_unknown(request.form, content) if isinstance(content, Mapping) else None
     validation = validate_without_patterns(request.form, requested, limits_of(request))
     if not validation:
         return invalid_answer(validation.errors, "the answer does not fit the form")
     return Answer.accept(requested, by="host")
-
-
-def _requested(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if name in form.by_name}
 
 
 def _checked_result(request: Request, answer: Answer) -> ElicitResult:

@@ -15,7 +15,7 @@ from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import may_remember
-from mcp_elicit_client.core.validation.content import VALID, ValidationResult, drop_nulls, to_json_value
+from mcp_elicit_client.core.validation.content import VALID, ValidationResult, drop_nulls, drop_unknown, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
@@ -225,8 +225,8 @@ class Inbox:
             if not validation:
                 return validation
             fields = request.form.by_name
-            present = drop_nulls(request.form, content or {})
-            values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
+            present = drop_unknown(request.form, drop_nulls(request.form, content or {}))
+            values = {name: to_json_value(fields[name], value) for name, value in present.items()}
         answer = Answer(
             action=action,
             content=values,

@@ -200,6 +200,12 @@ def drop_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def drop_unknown(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop values that *form* does not request: they are never sent."""
+    fields = form.by_name
+    return {name: value for name, value in content.items() if name in fields}
+
+
 def to_json_value(field: Field, value: Any) -> Any:
     """
     Return a valid value as it is sent.
