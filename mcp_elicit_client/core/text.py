@@ -151,6 +151,11 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or _SURROGATE.search(text) is None
 
 
+def unify_line_breaks(text: str) -> str:
+    """Return *text* with each line break as one line feed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def fold_accents(text: str) -> str:
     """Return *text* in lower case and without accents, to compare typed words."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())

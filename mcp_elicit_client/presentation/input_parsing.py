@@ -21,6 +21,7 @@ from mcp_elicit_client.core.form import (
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest, limits_of, user_and_server_of
 from mcp_elicit_client.core.schema.enums import json_key
+from mcp_elicit_client.core.text import unify_line_breaks
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import (
     AnswerError,
@@ -225,7 +226,7 @@ def parse_without_checks(field: Field, text: str, context: InputContext = DEFAUL
     Raises:
         AnswerError: If the text has no meaning for this kind of field.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = unify_line_breaks(text)
     match field:
         case TextField():
             return _parse_text_field(field, text, context)

@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.schema.enums import json_key
+from mcp_elicit_client.core.text import unify_line_breaks
 from mcp_elicit_client.handlers.chat.platform import ChatLimits, Dialog, DialogField, DialogLimits, DialogValue
 from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length
 from mcp_elicit_client.presentation import messages
@@ -182,7 +183,7 @@ def _shown(field: Field, value: Any, context: InputContext) -> DialogValue:
         keys = [json_key(each) for each in option_values(field)]
         values = value if isinstance(field, MultiChoiceField) else [value]
         return [keys.index(json_key(each)) for each in values]
-    return to_text(field, value, context).replace("\r\n", "\n").replace("\r", "\n")
+    return unify_line_breaks(to_text(field, value, context))
 
 
 def read_dialog(

@@ -20,6 +20,7 @@ from mcp_elicit_client.core.form import (
     NumberField,
     TextField,
 )
+from mcp_elicit_client.core.text import unify_line_breaks
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -363,11 +364,7 @@ def _is_as_shown(field: Field, name: str, texts: Sequence[str]) -> bool:
         return False
     if isinstance(field, MultiChoiceField) and field.choices:
         return [text for text in texts if text] == _suggested_options(field)
-    return _one_kind_of_breaks("".join(texts[:1])) == _one_kind_of_breaks(_text(field, name, None, None))
-
-
-def _one_kind_of_breaks(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return unify_line_breaks("".join(texts[:1])) == unify_line_breaks(_text(field, name, None, None))
 
 
 def _option_value(field: ChoiceField | MultiChoiceField, text: str) -> object:

@@ -6,6 +6,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 
 from mcp_elicit_client.core.form import MultiChoiceField, NumberField, TextField, text_constraints
+from mcp_elicit_client.core.text import unify_line_breaks
 from mcp_elicit_client.handlers.terminal.interactive.control import Control, join_lines
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, input_text
 from mcp_elicit_client.presentation import messages
@@ -72,7 +73,7 @@ class TextControl(Control):
                 self._check()
                 self.change()
             case "paste":
-                text = data.replace("\r\n", "\n").replace("\r", "\n") if self.multiline else join_lines(data)
+                text = unify_line_breaks(data) if self.multiline else join_lines(data)
                 self._insert(text)
             case "delete":
                 self.buffer.save_to_undo_stack()
