@@ -47,8 +47,9 @@ def find_command(text: str, field: Field, *, can_block: bool = True) -> str | No
     if word in commands:
         return word
     found = [each for each in commands if len(word) > 1 and each.startswith(word.casefold())]
-    can_shorten = not _takes_any_text(field) and not _names_option(word, field)
-    return found[0] if len(found) == 1 and can_shorten else None
+    if len(found) != 1 or _takes_any_text(field) or _names_option(word, field):
+        return None
+    return found[0]
 
 
 def _names_option(text: str, field: Field) -> bool:
