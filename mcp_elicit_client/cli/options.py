@@ -28,6 +28,7 @@ from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.presentation.catalog import MessageCatalog, available_languages
+from mcp_elicit_client.presentation.descriptions import capitalize
 from mcp_elicit_client.presentation.languages import is_available
 
 Run = Callable[[argparse.Namespace], int]
@@ -78,7 +79,7 @@ class _Parser(argparse.ArgumentParser):
         Without a ``description``, its help begins with *summary*.
         """
         text = self.catalog.text(summary)
-        described = {"description": wrap(_capitalize(text)), **options}
+        described = {"description": wrap(capitalize(text)), **options}
         parser: _Parser = self._commands.add_parser(name, help=_escape(text), **described)
         parser.set_defaults(run=run, parser=parser)
         return parser
@@ -87,11 +88,6 @@ class _Parser(argparse.ArgumentParser):
 def _escape(text: str) -> str:
     """Return *text* for argparse, which formats it with ``%``."""
     return text.replace("%", "%%")
-
-
-def _capitalize(text: str) -> str:
-    """Return *text* with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
 
 
 def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
@@ -297,7 +293,7 @@ def _add_audit(program: _Parser) -> None:
 
 
 def _add_log_command(audit: _Parser, name: str, run: Run, summary: Message) -> _Parser:
-    text = _capitalize(audit.catalog.text(summary))
+    text = capitalize(audit.catalog.text(summary))
     description = wrap(f"{text}. {audit.catalog.text(messages.ROTATED_FILES)}")
     epilog = _exit_status(audit.catalog, messages.AUDIT_SUCCEEDED, messages.AUDIT_FAILED, messages.AUDIT_USAGE_ERROR)
     parser = audit.add_command(name, run, summary, description=description, epilog=epilog)

@@ -23,7 +23,7 @@ MAX_URL = 2_048
 """The longest URL that is allowed, in characters."""
 
 _MAX_NAME = 253
-_DEFAULT_PORTS = {"https": 443, "http": 80}
+DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _RAW = r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%|<>^`{}-]"
@@ -169,7 +169,7 @@ def _unsafe(url: str) -> UnsafeUrlError:
     scheme = re.match(r"([a-z][a-z0-9+.-]*):", url, re.ASCII | re.IGNORECASE)
     if scheme is None:
         return UnsafeUrlError("ambiguous_host", "`url` must start with https://")
-    if scheme[1].lower() not in _DEFAULT_PORTS:
+    if scheme[1].lower() not in DEFAULT_PORTS:
         return UnsafeUrlError("scheme", "`url` must have the scheme https")
     if re.match(
         rf"https?://[\w.:\[\]-]+[/?#](?:{_RAW}|[?#])*(?!{_RAW}|[?#]).", url, re.ASCII | re.IGNORECASE | re.DOTALL
@@ -184,7 +184,7 @@ def _port(scheme: str, digits: str | None) -> int | None:
     port = int(digits)
     if not 0 < port < 65_536:
         raise UnsafeUrlError("port", "`url` has an invalid port")
-    return None if port == _DEFAULT_PORTS[scheme] else port
+    return None if port == DEFAULT_PORTS[scheme] else port
 
 
 def _address(text: str) -> _IPAddress:

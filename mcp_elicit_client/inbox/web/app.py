@@ -9,6 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_elicit_client._arguments import check_function, check_sync, check_texts, check_type
+from mcp_elicit_client.core.url.inspect import DEFAULT_PORTS
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
@@ -25,8 +26,6 @@ _Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
 
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\sA-Z]+")
-
-_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def inbox_app(  # noqa: PLR0913 -- all by keyword
@@ -159,8 +158,8 @@ def _check_origins(name: str, origins: Collection[str]) -> None:
 
 
 def _is_sent_by_browsers(origin: str) -> bool:
-    default_port = _DEFAULT_PORTS.get(origin.partition("://")[0])
-    has_default_port = default_port is not None and origin.endswith(default_port)
+    default_port = DEFAULT_PORTS.get(origin.partition("://")[0])
+    has_default_port = default_port is not None and origin.endswith(f":{default_port}")
     return _ORIGIN.fullmatch(origin) is not None and origin.isascii() and not has_default_port
 
 
