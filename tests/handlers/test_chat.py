@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -209,9 +210,29 @@ async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> 
     assert [await get_progress(inbox, "ann", each) for each in ids] == [None] * 3
 
 
+async def race(first: OtherProcess, second: OtherProcess, *work: Callable[[], Awaitable[object]]) -> None:
+    """
+    Do the *work* of two processes at once.
+
+    Both read the same; the message of the second is shown last, and the state
+    of the first is kept last.
+    """
+    first.saved, ended = 0, list[object]()
+    first.holds = {1: lambda: second.saved == 1, 3: lambda: bool(ended)}
+    second.holds = {1: lambda: first.saved == 3}
+
+    async def run(each: Callable[[], Awaitable[object]]) -> None:
+        await each()
+        ended.append(each)
+
+    async with anyio.create_task_group() as group:
+        for each in work:
+            group.start_soon(run, each)
+
+
 async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_presses_at_once() -> None:
     store, chat = MemoryStore(), Chat()
-    stores = first, second = OtherProcess(store), OtherProcess(store)
+    stores = OtherProcess(store), OtherProcess(store)
     handlers = [ChatHandler(chat, inbox=Inbox(each)) for each in stores]
     answers: list[Answer] = []
     with anyio.fail_after(30):
@@ -219,18 +240,8 @@ async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_press
             await announced(group, Inbox(store), handlers[0], form("ab"), answers)
             await handlers[0].press("ann", chat.button("“x”", "1").data)
             buttons = [chat.button(label, "1").data for label in ("“x”", "“y”")]
-            first.saved, ended = 0, list[str]()
-            # Both read the same; the message of the second is shown last, and the state of the first is kept last.
-            first.holds = {1: lambda: second.saved == 1, 3: lambda: bool(ended)}
-            second.holds = {1: lambda: first.saved == 3}
-
-            async def press(ask: ChatHandler, button: str) -> None:
-                await ask.press("ann", button)
-                ended.append(button)
-
-            async with anyio.create_task_group() as presses:
-                for ask, button in zip(handlers, buttons, strict=True):
-                    presses.start_soon(press, ask, button)
+            pairs = zip(handlers, buttons, strict=True)
+            await race(*stores, *(partial(ask.press, "ann", button) for ask, button in pairs))
             assert "2. b: y" in chat.messages["1"].text
 
             reaction = await handlers[1].press("ann", chat.button("Send", "1").data)
@@ -244,24 +255,14 @@ async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_press
 
 async def test_if_two_processes_take_two_messages_at_once_a_button_of_either_question_leads_to_the_last() -> None:
     store, chat = MemoryStore(), Chat()
-    stores = first, second = OtherProcess(store), OtherProcess(store)
+    stores = OtherProcess(store), OtherProcess(store)
     handlers = [ChatHandler(chat, inbox=Inbox(each)) for each in stores]
     answers: list[Answer] = []
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             await announced(group, Inbox(store), handlers[0], form("ab"), answers)
-            first.saved, ended = 0, list[str]()
-            # Both read the same; the message of the second is shown last, and the state of the first is kept last.
-            first.holds = {1: lambda: second.saved == 1, 3: lambda: bool(ended)}
-            second.holds = {1: lambda: first.saved == 3}
-
-            async def reply(ask: ChatHandler, text: str) -> None:
-                await ask.reply("ann", text, message_id=text)
-                ended.append(text)
-
-            async with anyio.create_task_group() as replies:
-                for ask, text in zip(handlers, "xy", strict=True):
-                    replies.start_soon(reply, ask, text)
+            pairs = zip(handlers, "xy", strict=True)
+            await race(*stores, *(partial(ask.reply, "ann", text, message_id=text) for ask, text in pairs))
             assert [each for each, shown in chat.messages.items() if shown.buttons] == ["2", "3"]
 
             reaction = await handlers[0].press("ann", chat.button("“x”", "3").data, message_id="3")

@@ -340,21 +340,14 @@ async def test_a_press_that_telegram_calls_too_old_counts(bot: Bot) -> None:
     assert (await bot.answer()).content == {"a": True}
 
 
-async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("refusals", "count"), [("limited", 2), ("failing", 1)])
+async def test_a_message_is_sent_again_after_a_limit_of_the_rate_or_a_failure_of_telegram(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch, refusals: str, count: int
+) -> None:
     monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
-    bot.api.limited = 2
+    setattr(bot.api, refusals, count)
     await bot.asks(form({"a": {"type": "boolean"}}))
-    bot.api.limited = 1
-    await bot.press("Yes")
-
-    assert (await bot.answer()).content == {"a": True}
-
-
-async def test_a_message_is_sent_again_after_a_failure_of_telegram(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
-    bot.api.failing = 1
-    await bot.asks(form({"a": {"type": "boolean"}}))
-    bot.api.failing = 1
+    setattr(bot.api, refusals, 1)
     await bot.press("Yes")
 
     assert (await bot.answer()).content == {"a": True}
