@@ -41,6 +41,10 @@ class Notifier:
     Args:
         notify: The method of the handler; None if it has none.
         clock: Returns the time in seconds.
+
+    Attributes:
+        on_refused: Called with the reason when a request is refused before a
+            policy or handler gets it.
     """
 
     def __init__(self, notify: Notify | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,6 +52,7 @@ class Notifier:
         self._clock = clock
         self._lock = threading.Lock()
         self._notified: dict[UserAndServer, float] = {}
+        self.on_refused: Callable[[str], object] = lambda _reason: None
 
     async def notify(self, notice: Notice) -> None:
         """Show *notice*, if the handler can."""

@@ -51,6 +51,7 @@ class Elicitation:
     results: list[ScenarioResult] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     _scripted: ScriptedAnswers | None = None
+    _refusals: list[str] = field(default_factory=list)
 
     def read_answers(self, path: str | Path, *, accept_urls: bool = False) -> None:
         """
@@ -81,6 +82,11 @@ class Elicitation:
             return await self.user(request)
         self.user.requests.append(request)
         return await self._scripted(request)
+
+    def _note_refusal(self, reason: str) -> None:
+        self._refusals.append(reason)
+        if self._scripted is not None:
+            self._scripted.note_refusal(reason)
 
     def callback(self, server: str = "test-server", *, user: str | None = None) -> ElicitationCallback:
         """Return an ``elicitation_callback`` that asks the user of this test, with *user* as `Request.user`."""
@@ -204,6 +210,7 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     registry = ElicitationRegistry()
     value = Elicitation(request.node.nodeid, user, registry)
     registry.on_elicitation(value._answer)  # noqa: SLF001 -- asks the user, or a file
+    registry.notifier.on_refused = value._note_refusal  # noqa: SLF001
     request.node.stash[_VALUE] = value
     yield value
     scripted = value._scripted  # noqa: SLF001
@@ -241,6 +248,8 @@ def _lines(of: Elicitation) -> Iterator[str]:
 
     for request in of.user.requests:
         yield f"{request.mode}: {sanitize_text(request.message, limit=80, multiline=False)}"
+    for reason in of._refusals:  # noqa: SLF001
+        yield f"refused: {reason}"
     for reply in of.replies:
         yield f"The server received {sanitize_text(str(reply), limit=200, multiline=False)}"
     for result in of.results:
@@ -251,6 +260,7 @@ def _as_json(of: Elicitation) -> dict[str, Any]:
     return {
         "test": of.test,
         "requests": [{"mode": each.mode, "message": each.message} for each in of.user.requests],
+        "refused": of._refusals,  # noqa: SLF001
         "replies": [{"result": each.result, "error": each.error} for each in of.replies],
         "results": [asdict(each) for each in of.results],
     }

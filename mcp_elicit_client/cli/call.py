@@ -122,10 +122,16 @@ async def _connect_and_call(
     remembered = RememberedAnswers()
     catalog: MessageCatalog = options.catalog
 
-    async def report_unattended(_request: Request, answer: Answer) -> None:
-        if answer.by == "unattended" and script is None and not options.headless:
-            reason = catalog.text(messages.NOT_ANSWERED, reason=answer.reason)
+    def report_refusal(refusal: str) -> None:
+        if script is not None:
+            script.note_refusal(refusal)
+        elif not options.headless:
+            reason = catalog.text(messages.NOT_ANSWERED, reason=refusal)
             print(catalog.text(messages.ERROR, reason=reason), file=sys.stderr)
+
+    async def report_unattended(_request: Request, answer: Answer) -> None:
+        if answer.by == "unattended" and script is None:
+            report_refusal(answer.reason)
 
     policy = compose(
         script.policy if script else None,
@@ -135,6 +141,7 @@ async def _connect_and_call(
     )
     registry = ElicitationRegistry(limits=limits(options), url_rules=url_rules(options), policy=policy)
     registry.on_elicitation(script or handler_from_options(options))
+    registry.notifier.on_refused = report_refusal
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with open_log() as errlog:
         try:

@@ -32,20 +32,22 @@ class Unanswered:
     A request without a valid answer.
 
     Attributes:
-        request: The request.
-        problems: What is wrong with its answer, as sentences.
+        request: The request; None if it was refused before it was read.
+        problems: What is wrong with it or its answer, as sentences.
     """
 
-    request: Request
+    request: Request | None
     problems: Sequence[str]
 
     def to_json(self) -> dict[str, Any]:
         """Return the request with its schema or URL, and the problems, as JSON."""
-        return {**asked_for(self.request), "problems": list(self.problems)}
+        asked = asked_for(self.request) if self.request is not None else {}
+        return {**asked, "problems": list(self.problems)}
 
     def lines(self, width: int) -> Iterator[str]:
         """Yield the lines that show it, with a line for each field, unless that is too long."""
-        yield from request_lines(self.request, width)
+        if self.request is not None:
+            yield from request_lines(self.request, width)
         yield from (wrap(sanitize_text(problem, multiline=False), width, 2, 4) for problem in self.problems)
 
 
@@ -108,6 +110,10 @@ class ScriptedAnswers:
             sources[name] = "default" if name in filled.defaults else "host"
         return Answer.accept(filled.content, by="host", reason=_REASON, sources=sources)
 
+    def note_refusal(self, reason: str) -> None:
+        """Note a request that was refused for *reason* before it was read.  This is for `Notifier.on_refused`."""
+        self._refuse(None, [reason])
+
     def policy(self, handler: Handler, /) -> Handler:
         """Note the requests to which a policy does not send the answer.  This is the outermost policy."""
 
@@ -146,7 +152,7 @@ class ScriptedAnswers:
     def _hints(self, request: Request) -> list[str]:
         return [self._url_hint] if isinstance(request, UrlRequest) and self._url_hint else []
 
-    def _refuse(self, request: Request, problems: Sequence[str]) -> Answer:
+    def _refuse(self, request: Request | None, problems: Sequence[str]) -> Answer:
         self.unanswered.append(Unanswered(request, problems))
         return Answer.cancel(by="unattended", reason="there is no valid answer")
 

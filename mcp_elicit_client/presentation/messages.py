@@ -387,7 +387,7 @@ ANSWER_SHAPE = Message(
 ANSWER_MEMBER = Message('Answer {number} has the unknown member {name}. Use "message", "action" and "content".')
 REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
 NO_ANSWER_GIVEN = Message("No answer was given for it.")
-ANSWER_UNUSED = Message("Answer {number} was not used, because the server sent no request for it.")
+ANSWER_UNUSED = Message("Answer {number} was not used.")
 SENSITIVE_ARGUMENT = Message(
     "This field asks for sensitive data, and arguments are visible in the process list. "
     "Pass the value to --answers - (standard input)."

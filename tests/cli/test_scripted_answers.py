@@ -224,6 +224,33 @@ def test_every_request_can_be_declined_or_cancelled(tmp_path: Path, action: str)
     assert answering.report(width=100, include_unused=True) == ""
 
 
+REFUSED = """
+import anyio
+from mcp_elicit_client.demo import server
+server.REQUESTS["visit"] = {"mode": "url", "message": "Go", "url": "javascript:alert(1)", "elicitationId": "1"}
+anyio.run(server.serve)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [["--open-url", "none"], ["--decline"], ["--legacy", "--decline"]])
+def test_a_request_that_is_refused_before_it_is_read_is_reported(
+    capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    status, out, err = call(capsys, "visit", "--json", *options, "--", sys.executable, "-c", REFUSED)
+
+    assert status == 3
+    assert json.loads(out.splitlines()[-1]) == {"unanswered": [{"problems": ["`url` must have the scheme https"]}]}
+    assert "has no valid answer:\n  `url` must have the scheme https" in err
+
+
+@pytest.mark.slow
+def test_a_user_learns_that_a_request_was_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = call(capsys, "visit", "--", sys.executable, "-c", REFUSED)
+
+    assert "The request was not answered: `url` must have the scheme https" in err
+
+
 def test_an_answer_without_a_request_is_reported(tmp_path: Path) -> None:
     answering = script(tmp_path, answers=[{"action": "accept"}, {"message": "Never sent", "action": "decline"}])
     ask(answering, CONFIRM)

@@ -217,6 +217,33 @@ def test_a_file_answers_in_place_of_the_user(
     result.stdout.fnmatch_lines([line])
 
 
+REFUSED = """
+import anyio
+
+URL = {{"mode": "url", "message": "Go", "url": "javascript:alert(1)", "elicitationId": "1"}}
+
+def test_it(elicitation):
+    {script}
+    anyio.run(elicitation.ask, URL)
+"""
+
+
+def test_a_request_that_the_registry_refuses_has_no_valid_answer_in_a_file(run: Run, pytester: pytest.Pytester) -> None:
+    (pytester.path / "answers.json").write_text("[]")
+
+    result = run(REFUSED.format(script="elicitation.read_answers('answers.json', accept_urls=True)"))
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*has no valid answer:*", "*`url` must have the scheme https*"])
+
+
+def test_the_report_lists_requests_that_the_registry_refuses(run: Run) -> None:
+    result = run(REFUSED.format(script="pass"), "--elicit-report")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*::test_it", "  refused: `url` must have the scheme https", "  The server received*"])
+
+
 def test_the_example_of_the_page_runs(run: Run) -> None:
     page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
     block = next(each for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "read_answers" in each)
