@@ -173,6 +173,7 @@ def _import(name: str) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.exists():
         raise LoadError(f"There is no file {name}.")
+    sys.path.insert(0, str(path.parent))  # as for `python FILE`
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

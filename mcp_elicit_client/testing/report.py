@@ -31,6 +31,8 @@ BEGIN_EMBEDDED = '<script type="application/json" id="report">'
 
 END_EMBEDDED = "</script>"
 
+_WITH_HASH = "Pass a .json or .html file of --report. JUnit XML contains no hash."
+
 
 class ReportError(Exception):
     """A file is not a report of ``mcp-elicit check``.  The text says why."""
@@ -88,7 +90,7 @@ def read_report(text: str) -> CheckReport:
     try:
         report = json.loads(rest.partition(END_EMBEDDED)[0] if mark else text)
     except (ValueError, RecursionError) as error:
-        raise ReportError(str(error)) from None
+        raise ReportError(f"It is not JSON ({error}). {_WITH_HASH}") from None
     if not isinstance(report, dict) or report.get("format") != FORMAT:
         raise ReportError(f"The format is not {FORMAT}.")
     return report

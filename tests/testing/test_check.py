@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, get_args
@@ -365,6 +366,14 @@ def test_every_shape_can_be_chosen() -> None:
 
 def test_a_callable_may_be_a_dotted_path() -> None:
     assert load_callable("tests.support.misbehaving_callbacks:UserAction.saw") is not None
+
+
+def test_a_file_can_import_the_modules_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "beside_4711.py").write_text("def answer(): ...", encoding="utf-8")
+    (tmp_path / "host_4711.py").write_text("from beside_4711 import answer", encoding="utf-8")
+
+    assert callable(load_callable(f"{tmp_path / 'host_4711.py'}:answer"))
 
 
 @pytest.mark.parametrize("page", scenario_tables.TABLES)

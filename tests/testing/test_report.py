@@ -276,4 +276,4 @@ def test_check_writes_reports_that_can_be_verified(tmp_path: Path) -> None:
         assert check("--verify", str(file), status=0).stdout == "The report is unchanged.\n"
         file.write_text(file.read_text(encoding="utf-8").replace('"pass": 1,', '"pass": 9,'), encoding="utf-8")
         assert "does not match its hash" in check("--verify", str(file), status=1).stdout
-    assert "is not a report" in check("--verify", str(files[2]), status=2).stderr
+    assert "Pass a .json or .html file of --report." in check("--verify", str(files[2]), status=2).stderr
