@@ -12,6 +12,7 @@ from mcp_elicit_client.testing.callback_under_test import UserAction, UserAction
 from mcp_elicit_client.testing.scenario_run import (
     ALLOW_INCONCLUSIVE,
     SENTINEL_URL,
+    FailedError,
     InconclusiveError,
     NoAnswerError,
     NotApplicableError,
@@ -106,24 +107,21 @@ async def two_questions_at_once(run: ScenarioRun) -> None:
     run.require_user()
     fruit = form_params("fruit", fruit={"type": "string", "title": "A fruit"}, message="Which fruit?")
     city = form_params("city", city={"type": "string", "title": "A city"}, message="Which city?")
-    await run.require_accept(fruit, {"fruit": "pear"})
     replies = await run.ask_all([(fruit, "accept", {"fruit": "plum"}), (city, "accept", {"city": "Bern"})])
-    received = [reply.content for reply in replies]
-    run.expect(received == [{"fruit": "plum"}, {"city": "Bern"}], f"The server received {replies[0]} and {replies[1]}.")
+    if [reply.content for reply in replies] != [{"fruit": "plum"}, {"city": "Bern"}]:
+        await run.require_accept(fruit, {"fruit": "pear"})
+        raise FailedError(f"The server received {replies[0]} and {replies[1]}.")
 
 
 async def two_users_at_once(run: ScenarioRun) -> None:
     run.require_user()
     names = {"Ann": form_params("name", name=NAME_FIELD, message="Ann, please fill this in.")}
     names["Ben"] = form_params("name", name=NAME_FIELD, message="Ben, please fill this in.")
-    await run.require_accept(NAME_FORM, _ADA)
     actions = [UserAction("accept", {"name": name}, params) for name, params in names.items()]
     replies = await run.ask_over_two_connections(actions)
-    received = [reply.content for reply in replies]
-    run.expect(
-        received == [{"name": "Ann"}, {"name": "Ben"}],
-        f"The server of Ann received {replies[0]}, and the server of Ben {replies[1]}.",
-    )
+    if [reply.content for reply in replies] != [{"name": "Ann"}, {"name": "Ben"}]:
+        await run.require_accept(NAME_FORM, _ADA)
+        raise FailedError(f"The server of Ann received {replies[0]}, and the server of Ben {replies[1]}.")
 
 
 async def repeated_question_is_asked_again(run: ScenarioRun) -> None:
