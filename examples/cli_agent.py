@@ -5,6 +5,7 @@ An agent in the terminal: it calls the tools of a server, and asks you when the 
 ``python examples/cli_agent.py COMMAND ...`` talks to yours.
 """
 
+import os
 import sys
 
 import anyio
@@ -13,7 +14,7 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import Tool
 
-from mcp_elicit_client import CallError, ElicitationRegistry, sanitize_text
+from mcp_elicit_client import ElicitationRegistry, sanitize_text
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import recommended
@@ -52,12 +53,15 @@ async def main(command: list[str]) -> None:
                 continue
             try:
                 result = await caller.call_tool(session, tool.name, {})
-            except CallError as error:
-                print(f"Agent: the call failed: {error}")
+            except Exception as error:  # noqa: BLE001 -- of the connection, the server or the call
+                print(f"Agent: the call failed: {sanitize_text(str(error))}")
             else:
                 text = "\n".join(part.text for part in result.content if part.type == "text")
                 print(f"Agent: {sanitize_text(text)}")
 
 
 if __name__ == "__main__":
-    anyio.run(main, sys.argv[1:] or COMMAND)
+    try:
+        anyio.run(main, sys.argv[1:] or COMMAND)
+    except KeyboardInterrupt:
+        os._exit(130)  # the thread that reads a line would wait for Enter

@@ -6,7 +6,7 @@ A gateway: one server for your clients, in front of other servers that ask users
 """
 
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import anyio
@@ -59,4 +59,5 @@ async def main(port: int | None) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else None)
+    with suppress(KeyboardInterrupt):
+        anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else None)

@@ -55,6 +55,28 @@ def test_the_agent_of_the_examples_calls_a_tool_asks_and_takes_the_next_task() -
         pane.sees("exit status 0")
 
 
+DIES = """
+import os
+from mcp_elicit_client.demo import server
+server._content = lambda _answer: os._exit(1)
+server.anyio.run(server.serve)
+"""
+
+
+def test_the_agent_of_the_examples_reports_a_failed_call_and_can_be_interrupted() -> None:
+    program = [sys.executable, str(ROOT / "examples" / "cli_agent.py"), sys.executable, "-c", DIES]
+    with window(program, environment(MCP_ELICIT_UI="line"), columns=100, rows=50, cwd=ROOT) as pane:
+        pane.sees("You (Enter to leave):")
+        pane.types("book a table")
+        pane.keys("Enter")
+        pane.sees("Field 1 of 13")
+        pane.types("/decline")
+        pane.confirms("Enter", leaves="Enter Send")
+        pane.sees("Agent: the call failed: ", "You (Enter to leave):")
+        pane.keys("C-c")
+        assert "Traceback" not in pane.sees("exit status")
+
+
 def test_the_program_of_the_readme_copied_as_it_is_asks_and_sends(tmp_path: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)

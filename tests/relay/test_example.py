@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ async def test_the_gateway_of_the_guide_serves_over_stdio(mode: Literal["auto", 
         await book(Command(EXAMPLE, errors, ENVIRONMENT), mode)
 
 
-async def test_the_gateway_of_the_guide_serves_over_http() -> None:
+async def test_the_gateway_of_the_guide_serves_over_http_until_it_is_interrupted() -> None:
     port = free_port()
     with subprocess.Popen(
         [*EXAMPLE, str(port)], stderr=subprocess.PIPE, text=True, cwd=ROOT, env=ENVIRONMENT
@@ -65,5 +66,7 @@ async def test_the_gateway_of_the_guide_serves_over_http() -> None:
                 if "Uvicorn running" in line:
                     break
             await book(f"http://127.0.0.1:{port}/mcp", "auto")
+            process.send_signal(signal.SIGINT)
+            assert "Traceback" not in process.stderr.read()
         finally:
             process.terminate()
