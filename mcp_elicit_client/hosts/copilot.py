@@ -51,15 +51,6 @@ def elicitation_handler(
     async def ask(context: Any) -> Any:
         source = context.get("elicitationSource")
         server = (known.get(source) or Server(name=source)) if isinstance(source, str) and source.strip() else own
-        return await dispatcher.result_without_errors(None, _params(context), server=server)
+        return await dispatcher.result_without_errors(None, {"message": "", **context}, server=server)
 
     return ask
-
-
-def _params(context: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *context* as the params of ``elicitation/create``."""
-    mode = context.get("mode", "form")
-    params = {"mode": mode, "message": context.get("message", "")}
-    if mode == "url":
-        return {**params, "url": context.get("url")}
-    return {**params, "requestedSchema": context.get("requestedSchema")}

@@ -55,7 +55,7 @@ def approval_handler(
 
     async def answer(params: Mapping[str, Any]) -> dict[str, Any]:
         server = Server.from_name(params["serverName"])
-        return {**_CANCEL, **await dispatcher.result_without_errors(None, _to_mcp(params), server=server)}
+        return {**_CANCEL, **await dispatcher.result_without_errors(None, params, server=server)}
 
     def handle(method: str, params: dict[str, Any] | None) -> dict[str, Any]:
         if method != _METHOD:
@@ -68,8 +68,3 @@ def approval_handler(
             return dict(_CANCEL)
 
     return handle
-
-
-def _to_mcp(params: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("mode", "message", "requestedSchema", "url", "elicitationId", "_meta")
-    return {name: params[name] for name in names if params.get(name) is not None}
