@@ -458,11 +458,25 @@ async def test_a_call_of_a_conversation_is_resumed_for_its_user_only() -> None:
     async with in_process(caller, "auto") as client:
         suspended: Any = await caller.call_tool(client, "form", {}, user="ann", suspend=options)
         await inbox.answer("conversation", suspended.pending_ids[0], "accept", NAMED)
-        with pytest.raises(ResumeError) as caught:
-            await caller.resume(suspended.id, client, options, user="bob")
+        for user in ("bob", None):
+            with pytest.raises(ResumeError) as caught:
+                await caller.resume(suspended.id, client, options, user=user)
+            assert caught.value.code == "unknown"
         result: Any = await caller.resume(suspended.id, client, options, user="ann")
 
-    assert caught.value.code == "unknown"
+    assert json.loads(result.content[0].text)["got"]["content"] == NAMED
+
+
+@pytest.mark.rounds
+async def test_the_default_user_resumes_calls_that_were_stored_for_them_by_name() -> None:
+    inbox = Inbox(MemoryStore())
+    caller = Caller(InboxHandler(inbox), "mail")
+    options = SuspendOptions(inbox, default_user="ann")
+    async with in_process(caller, "auto") as client:
+        suspended: Any = await caller.call_tool(client, "form", {}, user="ann", suspend=options)
+        await inbox.answer("ann", suspended.pending_ids[0], "accept", NAMED)
+        result: Any = await caller.resume(suspended.id, client, options)
+
     assert json.loads(result.content[0].text)["got"]["content"] == NAMED
 
 

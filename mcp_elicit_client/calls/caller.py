@@ -363,7 +363,7 @@ class Caller(_Connections):
                 input, the call is suspended there again.
             user: The user who resumes the call; None for that of the `Caller`.
                 Take it from your session, never from the request that names
-                the call.  A wrong user finds no call.
+                the call.  A wrong user, or none, finds no call of a user.
             timeout: As in `call_tool`.
             answer_timeout: As in `call_tool`.
             progress_callback: As in `call_tool`.
@@ -388,7 +388,8 @@ class Caller(_Connections):
         session = unwrap_session(client)
         user = self._user_of_call(user)
         stored, owner = calls_of(suspend.inbox), owner_of_call(suspend, user)
-        loaded = await load_call(stored, owner, call_id, self.server.name, user=user)
+        resumed_by = user or suspend.default_user
+        loaded = await load_call(stored, owner, call_id, self.server.name, user=resumed_by)
         if not uses_multi_round_trip(session):
             raise ResumeError("protocol")
         timeouts, limit = CallTimeouts(timeout, answer_timeout), self._limits.max_questions
@@ -400,7 +401,7 @@ class Caller(_Connections):
         if loaded.suspended.pending_ids:
             return loaded.suspended
         async with claim_call(stored, owner, call_id) as claim:
-            loaded = await load_call(stored, owner, call_id, self.server.name, "resuming", user=user)
+            loaded = await load_call(stored, owner, call_id, self.server.name, "resuming", user=resumed_by)
             snapshot = loaded.snapshot
             if loaded.suspended.pending_ids or isinstance(snapshot, TaskSnapshot):
                 return loaded.suspended

@@ -86,7 +86,7 @@ async def load_call(  # noqa: PLR0913 -- whose call it is, and what is expected 
         server: The name that the host application gave the server.
         state: The expected state: ``resuming`` if this process has claimed
             the call.
-        user: Who resumes it; None if the host application does not say.
+        user: Who resumes it; None if there is only one user.
 
     Raises:
         ResumeError: If the call does not exist, cannot be resumed, or belongs
@@ -107,7 +107,7 @@ async def load_call(  # noqa: PLR0913 -- whose call it is, and what is expected 
         suspended = suspended_call(found.call, (each for each, answer in by_id if answer is None))
     except (ValueError, OverflowError):
         raise InboxError(NOT_A_CALL) from None
-    if user is not None and snapshot.user not in (user, None):
+    if snapshot.user not in (user, None):
         raise ResumeError("unknown")
     if snapshot.server != server:
         raise ResumeError("server")
