@@ -48,17 +48,22 @@ class _Reader:
     """The thread.  The next request is one of the server, and of its user, that used the least time."""
 
     def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
+        self._has_thread = False
         self.reset()
 
     def submit(self, job: _Job) -> None:
-        """Run *job* in the thread."""
+        """
+        Run *job* in the thread.
+
+        Raises:
+            RuntimeError: If the system cannot start the thread.
+        """
         with self._changed:
+            if not self._has_thread:
+                threading.Thread(target=self._work, daemon=True, name="mcp-elicit-reader").start()
+                self._has_thread = True
             self._waiting.append(job)
             self._changed.notify()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, daemon=True, name="mcp-elicit-reader")
-                self._thread.start()
 
     def remove(self, job: _Job) -> None:
         """Forget *job* if it did not begin."""
@@ -69,7 +74,7 @@ class _Reader:
         """Forget the thread, in the child of a fork: it belongs to the parent."""
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
-        self._thread = None
+        self._has_thread = False
         self._budgets = Budgets(per_user=_BUDGET, per_server=_BUDGET, refill_time=_REFILL_TIME)
 
     def _work(self) -> None:

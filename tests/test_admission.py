@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from typing import Any
@@ -10,12 +11,12 @@ import anyio
 import pytest
 from mcp.types import ElicitRequestFormParams
 
-from mcp_elicit_client import Limits, RequestError
+from mcp_elicit_client import Limits, RequestError, reader
 from mcp_elicit_client.core import budgets
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.parse import check_size, to_wire
 from mcp_elicit_client.reader import limits_of_small, read_in_thread
-from tests.support import form_params
+from tests.support import form_params, no_further_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -158,6 +159,18 @@ async def test_a_large_request_is_read_in_one_thread_beside_the_event_loop() -> 
 async def test_an_error_while_reading_is_raised_in_the_task() -> None:
     with pytest.raises(ZeroDivisionError):
         await read_in_thread(lambda: 1 // 0, ANN)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems limit the size of a stack")
+async def test_large_requests_are_read_again_after_the_system_refused_to_start_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reader, "_READER", reader._Reader())
+    with no_further_threads(), pytest.raises(RuntimeError):
+        await read_in_thread(threading.get_ident, ANN)
+
+    with anyio.fail_after(60):
+        assert await read_in_thread(threading.get_ident, ANN) != threading.get_ident()
 
 
 async def test_a_server_that_used_the_thread_waits_for_others() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from mcp_elicit_client.core.budgets import Budgets, UserAndServer
 from mcp_elicit_client.core.validation import pattern_pool
 from mcp_elicit_client.core.validation.pattern_pool import PatternJob, PatternPool
 from mcp_elicit_client.core.validation.pattern_process import PatternResult
+from tests.support import no_further_threads
 
 ENDLESS = ("^(a+)+$", "a" * 40 + "!")
 ORDINARY = ("^[0-9]{4}$", "1234")
@@ -126,6 +128,16 @@ def test_a_job_that_nobody_waits_for_is_dropped(pool: PatternPool) -> None:
     assert first.results() == [PatternResult.TIMEOUT]
     assert last.results() == [PatternResult.MATCH]
     assert not dropped.job.results
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems limit the size of a stack")
+def test_patterns_are_checked_again_after_the_system_refused_to_start_threads(pool: PatternPool) -> None:
+    with no_further_threads():
+        for _ in range(pattern_pool.MAX_PROCESSES):
+            with pytest.raises(RuntimeError):
+                Asked(pool, [ORDINARY], (None, "server"))
+
+    assert Asked(pool, [ORDINARY], (None, "server")).results() == [PatternResult.MATCH]
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 10), st.floats(0, 100))))

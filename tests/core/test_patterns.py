@@ -18,7 +18,7 @@ from mcp_elicit_client.core.validation import pattern_process, pattern_worker
 from mcp_elicit_client.core.validation.pattern_process import MAX_TEXT, PatternProcess, PatternResult
 from mcp_elicit_client.core.validation.patterns import check_patterns
 from mcp_elicit_client.dispatch import Dispatcher
-from tests.support import cases, form_params, form_request
+from tests.support import cases, form_params, form_request, no_further_threads
 
 ENDLESS = "^(a+)+$"
 VICTIM = "a" * 40 + "!"
@@ -149,6 +149,14 @@ def test_where_no_process_can_start_nothing_is_checked(
 
     # The time is that of the longest check, so that what kills a process uses up the budget of its server.
     assert process.check("a", "a") == (PatternResult.FAILED, pattern_process.CHECK_TIMEOUT)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems limit the size of a stack")
+def test_where_no_thread_can_start_nothing_is_checked(process: PatternProcess) -> None:
+    with no_further_threads():
+        assert process.check("a", "a")[0] is PatternResult.FAILED
+
+    assert process.check("a", "a")[0] is PatternResult.MATCH
 
 
 def test_a_check_reports_its_processor_time(process: PatternProcess) -> None:

@@ -267,6 +267,16 @@ def free_port() -> int:
 
 
 @contextmanager
+def no_further_threads() -> Iterator[None]:
+    """Let the system refuse to start threads: their stacks would be larger than its memory."""
+    before = threading.stack_size(2**46)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
+
+
+@contextmanager
 def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] | None = None) -> Iterator[str]:
     """Start a server of ``tests/servers`` over HTTP; yield its URL."""
     environ = {**os.environ, **(environment or {})}

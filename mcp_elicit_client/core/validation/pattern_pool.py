@@ -84,13 +84,18 @@ class PatternPool:
         self._reset()
 
     def submit(self, job: PatternJob) -> None:
-        """Check *job*."""
+        """
+        Check *job*.
+
+        Raises:
+            RuntimeError: If a thread is needed, and the system cannot start it.
+        """
         with self._lock:
-            self._waiting.append(job)
-            if len(self._waiting) > self._idle and len(self.processes) < MAX_PROCESSES:
+            if len(self._waiting) >= self._idle and len(self.processes) < MAX_PROCESSES:
                 process = PatternProcess()
-                self.processes.append(process)
                 threading.Thread(target=self._work, args=(process,), daemon=True, name="mcp-elicit-patterns").start()
+                self.processes.append(process)
+            self._waiting.append(job)
             self._changed.notify()
 
     def warm_up(self) -> None:

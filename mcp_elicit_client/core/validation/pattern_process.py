@@ -100,7 +100,7 @@ class PatternProcess:
         except queue.Empty:
             self.kill()
             return PatternResult.TIMEOUT, CHECK_TIMEOUT
-        except (OSError, struct.error):  # it did not start, or it died
+        except (OSError, RuntimeError, struct.error):  # it or its thread did not start, or it died
             is_timeout = self._ended_by_timer()
             self.kill()
             return PatternResult.TIMEOUT if is_timeout else PatternResult.FAILED, CHECK_TIMEOUT
