@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -110,12 +111,12 @@ class Inbox:
             await self._store.put(stored)
             if on_stored is not None:
                 on_stored(stored.id)
-            expires_at, margin = stored.expires_at, _EXTENSION_MARGIN
+            margin = _EXTENSION_MARGIN
             # Not in another coroutine: that would take memory for each request that waits.
-            while (resolution := await waiter.wait(expires_at - margin - self._store.clock())) is None:
-                extended = await self._extended(stored, expires_at, request)
+            while (resolution := await waiter.wait(stored.expires_at - margin - self._store.clock())) is None:
+                extended = await self._extended(stored, request)
                 if extended is not None:
-                    expires_at, margin = extended, _EXTENSION_MARGIN
+                    stored, margin = replace(stored, expires_at=extended), _EXTENSION_MARGIN
                 elif margin:
                     margin = 0.0  # The clock of the process that extends the request may be behind.
                 else:
@@ -377,15 +378,15 @@ class Inbox:
         if state != "pending":
             raise EntryClosedError(state)
 
-    async def _extended(self, stored: StoredRequest, expires_at: float, request: Request) -> float | None:
-        """Return when *request* expires by now, in seconds since 1970; None if the user has not extended that."""
+    async def _extended(self, stored: StoredRequest, request: Request) -> float | None:
+        """Return when *stored* expires by now, in seconds since 1970; None if the user has not extended that."""
         if request.deadline is not None and request.max_deadline is None:
             return None
         try:
             found = await self._store.get(stored.owner, stored.id)
         except InboxError:
             return None
-        if found is None or found.resolution is not None or found.expires_at <= expires_at:
+        if found is None or found.resolution is not None or found.expires_at <= stored.expires_at:
             return None
         request.extend_deadline(datetime.fromtimestamp(found.expires_at, timezone.utc))
         return found.expires_at

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import anyio
@@ -15,6 +16,7 @@ import anyio.to_thread
 import pytest
 
 from mcp_elicit_client import Answer
+from mcp_elicit_client.core.request import with_deadline
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
@@ -224,6 +226,36 @@ async def test_a_request_that_was_cancelled_while_the_file_was_locked_is_withdra
 
             await until(is_withdrawn)
             assert len((await inbox.list("ann")).entries) == 1
+
+
+@ON_SQLITE
+async def test_an_extended_request_that_was_cancelled_while_the_file_was_locked_is_withdrawn(
+    sqlite: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = sqlite(lock_timeout=30)
+    inbox, get, was_extended = Inbox(store), store.get, anyio.Event()
+
+    async def get_after_an_extension(owner: str, entry_id: str) -> Any:
+        await store.extend(owner, entry_id, sqlite.clock() + 100)
+        return await get(owner, entry_id)
+
+    monkeypatch.setattr(store, "get", get_after_an_extension)
+    now = datetime.now(timezone.utc)
+    deadline, latest = now + timedelta(seconds=1), now + timedelta(seconds=200)
+    async with asking(inbox, with_deadline(request(), deadline, latest, lambda _: was_extended.set())) as asked:
+        await was_extended.wait()
+        sqlite.clock.ahead = 10  # after the time at which the request would have expired
+        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            asked.scope.cancel()
+            with anyio.fail_after(60):
+                await asked.finished.wait()
+            other.execute("ROLLBACK")
+
+        async def is_withdrawn() -> bool:
+            return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
+
+        await until(is_withdrawn)
 
 
 class LeavingWhileCommitting(SqliteConnection):
