@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, RedisStore
+from mcp_elicit_client.inbox.stores import redis_connection
 from tests.support import until
 from tests.support.inboxes import RedisServer, Stores, asking, pending, request, stopped, waiting_for_answer
 
@@ -84,6 +85,41 @@ async def test_requests_survive_a_redis_that_restarts_with_older_data(tmp_path: 
     finally:
         await here.aclose()
         await there.aclose()
+        server.stop()
+
+
+@ON_REDIS
+async def test_requests_survive_older_data_in_which_closed_ones_are_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from redis.asyncio import Redis
+
+    monkeypatch.setattr(redis_connection, "_MAX_CHECKED", 1)
+    server = RedisServer(tmp_path)
+    inbox, other = Inbox(RedisStore(server.url)), Inbox(RedisStore(server.url))
+    try:
+        async with waiting_for_answer(inbox) as closed, waiting_for_answer(inbox) as closed_too:
+            before = await pending(other, count=2)
+            async with Redis.from_url(server.url) as client:
+                await client.save()
+            for entry in before:
+                await other.answer("ann", entry.id, "decline")
+            await closed.result()
+            await closed_too.result()
+        async with waiting_for_answer(inbox), waiting_for_answer(inbox):
+            wanted = {entry.id for entry in await pending(other, count=2)}
+            with stopped(server):
+                pass
+
+            async def are_pending() -> bool:
+                with suppress(InboxError):
+                    return wanted <= {entry.id for entry in (await other.list("ann")).entries}
+                return False
+
+            await until(are_pending)
+    finally:
+        await inbox.aclose()
+        await other.aclose()
         server.stop()
 
 

@@ -259,20 +259,23 @@ function commands.extend(id, owner, expires_at)
   return state
 end
 
--- Renew the lease of a process.  Return the number of its pending requests, and the resolutions that it has not
+-- Renew the lease of a process.  Return which of the given requests are lost, and the resolutions that it has not
 -- received.
-function commands.renew_lease(worker, lease_end)
+function commands.renew_lease(worker, lease_end, ...)
   redis.call('ZADD', leases, lease_end, worker)
-  local found = {redis.call('SCARD', key('leased', worker))}
+  local lost, resolutions = {}, {}
+  for _, id in ipairs({...}) do
+    if redis.call('EXISTS', key('request', id)) == 0 then lost[#lost + 1] = id end
+  end
   for _, id in ipairs(redis.call('SMEMBERS', key('undelivered', worker))) do
     local resolution = resolution_of(id)
     if resolution then
-      found[#found + 1] = resolution
+      resolutions[#resolutions + 1] = resolution
     else
       redis.call('SREM', key('undelivered', worker), id)
     end
   end
-  return found
+  return {lost, resolutions}
 end
 
 function commands.erase_answers(worker, ...)

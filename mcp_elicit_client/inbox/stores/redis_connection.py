@@ -9,6 +9,7 @@ import importlib.resources
 import json
 import logging
 import secrets
+from itertools import islice
 from typing import Any
 
 from mcp_elicit_client._arguments import YEAR
@@ -25,6 +26,8 @@ _TIMEOUT = 5.0
 _MAX_TTL = 100 * YEAR
 """Redis refuses times that are much longer."""
 _BATCH = 100
+_MAX_CHECKED = 500
+"""The number of requests of which one lease renewal checks that Redis has them."""
 _MAX_CONNECTIONS = 16
 
 
@@ -191,18 +194,24 @@ class RedisConnection:
             await channel.unsubscribe(*(known - wanted))
 
     async def _poll(self) -> None:
-        """Renew the lease, and receive the resolutions that were not heard."""
-        self._requests = {entry_id: each for entry_id, each in self._requests.items() if entry_id in self.waiters}
-        waiting = len(self._requests)
-        pending, *resolutions = await self.run("renew_lease", self._worker, self._lease_end())
+        """Renew the lease, receive the resolutions that were not heard, and store again what Redis has lost."""
+        arguments = (self._worker, self._lease_end(), *self._next_waiting())
+        lost, resolutions = await self.run("renew_lease", *arguments)
         for resolution in resolutions:
             self._deliver(resolution)
-        if pending + len(resolutions) < waiting:  # Redis restarted without its data, or with older data.
-            for request in tuple(self._requests.values()):
-                if request.id in self.waiters:
-                    await self.put(request)
+        for entry_id in lost:  # Redis restarted without its data, or with older data.
+            if entry_id in self.waiters:
+                await self.put(self._requests[entry_id])
         await self._leave_again()
         self.waiters.notify_all()
+
+    def _next_waiting(self) -> list[str]:
+        """Return the IDs of some requests that tasks wait for, and the next time those of others."""
+        self._requests = {entry_id: each for entry_id, each in self._requests.items() if entry_id in self.waiters}
+        found = list(islice(self._requests, _MAX_CHECKED))
+        for entry_id in found:
+            self._requests[entry_id] = self._requests.pop(entry_id)
+        return found
 
     async def _leave_again(self) -> None:
         for request, resolution in tuple(self._left.values()):
