@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import Field as Setting
@@ -68,7 +68,7 @@ class _Field(_WithCached):
     @property
     def is_hidden(self) -> bool:
         """True if user interfaces must not show what is typed."""
-        return self.sensitive or getattr(self, "format", None) == "password"
+        return self.sensitive or is_password(cast("Field", self))
 
 
 class TextField(_Field, defer_build=False):
@@ -305,7 +305,7 @@ class Form(_WithCached, defer_build=False):
 
     @cached_property
     def _has_password(self) -> bool:
-        return any(field.kind == "text" and field.format == "password" for field in self.fields)
+        return any(map(is_password, self.fields))
 
     @cached_property
     def _texts_with_pattern(self) -> list[TextField]:
@@ -357,7 +357,7 @@ option_sentences_of: Callable[[Form], frozenset[str]] = attrgetter("_sentences")
 """Return the titles of options that may be sentences, of lists that are short enough to read."""
 
 has_password: Callable[[Form], bool] = attrgetter("_has_password")
-"""Return True if a field has the format ``password``."""
+"""Return True if `is_password` is true for a field."""
 
 option_count: Callable[[Form], int] = attrgetter("_option_count")
 """Return the number of options of all fields."""
@@ -379,6 +379,12 @@ def text_constraints(field: Field) -> TextField | None:
     if field.kind == "number" or field.kind == "boolean" or field.kind == "choice":  # noqa: PLR1714 -- narrows the type
         return None
     assert_never(field)
+
+
+def is_password(field: Field) -> bool:
+    """Return True if the texts of *field* have the format ``password``."""
+    text = text_constraints(field)
+    return text is not None and text.format == "password"
 
 
 def texts_of(value: object) -> Iterable[str]:

@@ -384,6 +384,13 @@ def test_what_only_a_text_has_makes_a_text_whatever_the_default_is(keyword: dict
     assert (field.kind, field.default) == ("text", None)
 
 
+@pytest.mark.parametrize("text", [{"type": "string", "format": "password"}, {"type": "string", "writeOnly": True}])
+def test_the_text_of_a_password_is_hidden_also_in_a_list(text: dict[str, Any]) -> None:
+    form = form_request(form_params({"properties": {"one": text, "several": {"type": "array", "items": text}}})).form
+
+    assert [field.is_hidden for field in form.fields] == [True, True]
+
+
 def test_a_text_that_just_fits_is_not_cut() -> None:
     assert sanitize_text("abc", limit=3) == "abc"
     assert sanitize_text("a\x1bc", limit=3) == "a\\u{1b}c"

@@ -159,6 +159,7 @@ def test_a_field_that_cannot_hold_a_secret_asks_for_none(field: dict[str, Any]) 
         ({"type": "integer", "title": "PIN of the private key"}, "pin"),
         ({"type": "array", "title": "Passwords", "items": {"type": "string"}}, "password"),
         ({"type": "string", "title": "Word", "format": "password"}, "password"),
+        ({"type": "array", "title": "Words", "items": {"type": "string", "format": "password"}}, "password"),
         ({"type": "string", "title": "Token", "format": "password"}, "token"),
         ({"type": "string", "title": "Value", "description": "It starts with sk-"}, "api_key"),
     ],

@@ -18,6 +18,7 @@ from mcp_elicit_client.core.form import (
     NumberField,
     TextField,
     has_password,
+    is_password,
     labels_of,
     option_sentences_of,
     text_constraints,
@@ -130,7 +131,7 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     beside = "" if rules.contexts["contents"].search(description) else title
     if given := _kind_of_example(field.description, description, beside):
         return _asking(field, given, "description")
-    if isinstance(field, TextField) and field.format == "password":
+    if is_password(field):
         return _asking(field, "password", "name")
     return None
 
