@@ -391,6 +391,13 @@ def test_the_text_of_a_password_is_hidden_also_in_a_list(text: dict[str, Any]) -
     assert [field.is_hidden for field in form.fields] == [True, True]
 
 
+def test_a_title_that_only_the_spaces_around_it_make_too_long_is_not_reported_as_truncated() -> None:
+    request = form({"properties": {"a": {"type": "string", "title": "Name" + " " * 400}}})
+
+    assert request.form.fields[0].title == "Name"
+    assert request.diagnostics == ()
+
+
 def test_a_text_that_just_fits_is_not_cut() -> None:
     assert sanitize_text("abc", limit=3) == "abc"
     assert sanitize_text("a\x1bc", limit=3) == "a\\u{1b}c"

@@ -84,9 +84,10 @@ class SchemaParser:
         """Return *text* sanitized and cut to *limit* characters; empty if it is not a string."""
         if not isinstance(text, str):
             return ""
+        text = text.strip()
         if len(text) <= limit and is_plain(text):
-            return text.strip()
-        shown = sanitize_and_cut(text.strip(), limit, multiline=multiline)
+            return text
+        shown = sanitize_and_cut(text, limit, multiline=multiline)
         if max(len(text), len(shown)) > limit:
             self.report("truncated", f"its {label} was longer than {limit} characters", field)
         return shown
