@@ -10,9 +10,9 @@ from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompl
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 from mcp_elicit_client.core.request import Server, with_completion
 from mcp_elicit_client.dispatch import normalize_handler, options_for
-from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.exceptions import MissingExtraError, RequestError
 from mcp_elicit_client.handlers.acp import wire
-from mcp_elicit_client.handlers.acp.connection import ConnectionTap, require_package
+from mcp_elicit_client.handlers.acp.connection import ConnectionTap
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
@@ -39,9 +39,10 @@ def elicitation_capabilities(
     Raises:
         MissingExtraError: If ``agent-client-protocol`` is not installed.
     """
-    require_package("elicitation_capabilities")
-    from acp.schema import ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities
-
+    try:
+        from acp.schema import ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities
+    except ImportError as error:
+        raise MissingExtraError("acp", "elicitation_capabilities") from error
     modes = _answered_modes(handler, options_for(handler, request_options))
     return ElicitationCapabilities(
         form=ElicitationFormCapabilities() if "form" in modes else None,
@@ -78,12 +79,10 @@ def answer_agent(
             registry.
 
     Raises:
-        MissingExtraError: If ``agent-client-protocol`` is not installed.
-        TypeError: If *connection* is not a connection of it, or *handler* is
-            not a handler.
+        TypeError: If *connection* is not a connection of
+            ``agent-client-protocol``, or *handler* is not a handler.
         ValueError: As for `sdk.callback.elicitation_callback`.
     """
-    require_package("answer_agent")
     _AgentRequests(handler, Server.from_name(agent), user, request_options).attach(connection)
 
 

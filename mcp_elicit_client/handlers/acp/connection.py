@@ -11,33 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import itertools
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 from uuid import uuid4
 
-from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.acp.wire import CANCEL_REQUEST, WireMessage
 
 _SEND_TIMEOUT = 60.0
 """The maximum time for sending a message that nothing waits for, in seconds."""
 
 _logger = logging.getLogger("mcp_elicit_client")
-
-
-def require_package(what: str) -> None:
-    """
-    Check that ``agent-client-protocol`` is installed.
-
-    Raises:
-        MissingExtraError: If it is not.
-    """
-    try:
-        importlib.import_module("acp.connection")
-    except ImportError as error:
-        raise MissingExtraError("acp", what) from error
 
 
 class ConnectionTap:

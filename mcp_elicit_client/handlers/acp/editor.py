@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_elicit_client.handlers.acp import wire
-from mcp_elicit_client.handlers.acp.connection import ConnectionTap, require_package
+from mcp_elicit_client.handlers.acp.connection import ConnectionTap
 from mcp_elicit_client.typing import Action, Mode, UrlRequest
 
 if TYPE_CHECKING:
@@ -43,12 +43,11 @@ class Editor:
         connection: The connection that ``on_connect`` gets.
 
     Raises:
-        MissingExtraError: If ``agent-client-protocol`` is not installed.
-        TypeError: If *connection* is not a connection of it.
+        TypeError: If *connection* is not a connection of
+            ``agent-client-protocol``.
     """
 
     def __init__(self, connection: AgentSideConnection | Client) -> None:
-        require_package("Editor")
         self._connection = EditorConnection(connection)
 
     @property
