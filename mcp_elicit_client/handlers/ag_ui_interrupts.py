@@ -13,17 +13,15 @@ MCP.  AG-UI has two outcomes, MCP has three actions:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mcp_elicit_client.core.answer import Action
-from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.schema.writer import write_schema
-from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import question_data
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import Link, Part, ServerText
 from mcp_elicit_client.presentation.conversation.introduction import introduction
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
@@ -157,12 +155,6 @@ def read_resume(request: Request, status: Literal["resolved", "cancelled"], payl
     if not approved:
         return Resumed("decline", None, options)
     return Resumed("accept", {} if isinstance(request, FormRequest) else None, options)
-
-
-def error_text(form: Form, errors: Iterable[FieldError], catalog: MessageCatalog = ENGLISH) -> str:
-    """Return what is wrong with an answer: for each field its title, after ``|``, and a sentence.  It has no values."""
-    titles = {field.name: f"{_GUTTER}{field.title}\n" for field in form.fields}
-    return "\n".join(titles.get(error.field, "") + catalog.error(error) for error in errors)
 
 
 def message_text(request: Request, catalog: MessageCatalog, problem: str) -> str:

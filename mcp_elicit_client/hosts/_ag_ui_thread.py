@@ -17,13 +17,13 @@ from mcp_elicit_client.handlers.ag_ui_interrupts import (
     Resumed,
     ResumeEntryError,
     check_ids,
-    error_text,
     read_resume,
     unknown_interrupt,
 )
 from mcp_elicit_client.inbox.inbox import calls_of, list_all
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.descriptions import error_text
 from mcp_elicit_client.typing import FormRequest
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -26,6 +26,7 @@ from mcp_elicit_client.core.origin import join_origin
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.schema.enums import Choice, json_key
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -286,6 +287,12 @@ def _range(texts: _Range, minimum: int | None, maximum: int | None, catalog: Mes
     if minimum:
         return catalog.text(texts.at_least, min=minimum)
     return "" if maximum is None else catalog.text(texts.at_most, max=maximum)
+
+
+def error_text(form: Form, errors: Iterable[FieldError], catalog: MessageCatalog) -> str:
+    """Return what is wrong with an answer: for each field its title, after ``|``, and a sentence.  It has no values."""
+    titles = {field.name: f"| {field.title}\n" for field in form.fields}
+    return "\n".join(titles.get(error.field, "") + catalog.error(error) for error in errors)
 
 
 # --- Options

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mcp_elicit_client import FormRequest
 from mcp_elicit_client.core.validation.content import validate_without_patterns
 from mcp_elicit_client.demo.run import _narrated
-from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
+from mcp_elicit_client.handlers.acp.texts import finished_text, problem_text, request_text
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.langgraph.handler import _payload
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -199,7 +199,7 @@ async def editor(request: Request) -> Shown:
     if isinstance(request, FormRequest):
         form = PlainForm(request.form, ENGLISH).form
         wrong = validate_without_patterns(form, dict.fromkeys(form.by_name, 5.5)).errors
-        text = request_text(request, ENGLISH, error_lines(form, wrong, ENGLISH))
+        text = request_text(request, ENGLISH, problem_text(form, wrong, ENGLISH))
     else:
         text = f"{request_text(request, ENGLISH)}\n{finished_text(request, ENGLISH)}"
     host = (row for row in text.split("\n") if row and not row.startswith("|"))

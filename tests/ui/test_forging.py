@@ -16,12 +16,12 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.url.domains import UrlWarning, UrlWarningCode
 from mcp_elicit_client.core.validation.pattern_pool import POOL
-from mcp_elicit_client.handlers.ag_ui_interrupts import error_text
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.policies import flag_impersonation
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.descriptions import error_text
 from mcp_elicit_client.presentation.quoting import quoted
 from mcp_elicit_client.presentation.warnings import DIAGNOSTIC_NOTES, DIAGNOSTIC_WARNINGS, request_warnings
 from mcp_elicit_client.testing import ScriptedUser
@@ -353,7 +353,7 @@ async def test_an_error_for_a_front_end_has_the_title_of_its_field_in_a_line_of_
     schema = {"properties": {"a": {"type": "string", "title": title}}, "required": ["a"]}
     request = parse_request(form_params(schema), server="notes")
     assert isinstance(request, FormRequest)
-    text = error_text(request.form, validate(request, {}).errors)
+    text = error_text(request.form, validate(request, {}).errors, ENGLISH)
 
     assert text.split("\n") == [f"| {title}", "This field is required."]
 

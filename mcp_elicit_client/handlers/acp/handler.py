@@ -16,9 +16,9 @@ from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.schema.writer import to_schema
-from mcp_elicit_client.dispatch import settle_defaults_async, validate_async
+from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.handlers.acp.editor import Editor, EditorError
-from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
+from mcp_elicit_client.handlers.acp.texts import finished_text, problem_text, request_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.presentation.plain_forms import PlainForm
@@ -99,17 +99,14 @@ class EditorHandler:
         return await self._editor.ask({**scope, "mode": mode, **params})
 
     async def _ask_form(self, request: FormRequest) -> Answer:
-        settled = await settle_defaults_async(request)
-        assert isinstance(settled, FormRequest)
-        request = settled
         plain = PlainForm(request.form, self._messages, limits_of(request))
         if plain.inexpressible:
             names = ", ".join(map(repr, plain.inexpressible))
             return _unattended(f"the editor cannot show a form with these required fields: {names}")
         shown = request.model_copy(update={"form": plain.form})
-        errors: list[str] = []
+        problem = ""
         for _ in range(MAX_ATTEMPTS):
-            text = request_text(shown, self._messages, errors)
+            text = request_text(shown, self._messages, problem)
             action, raw = await self._ask(request, "form", message=text, requestedSchema=to_schema(shown.form))
             if action != "accept":
                 return refusal(action)
@@ -117,7 +114,7 @@ class EditorHandler:
             validation = await validate_async(request, content)
             if validation:
                 return Answer.accept(content, by="user", sources=sources_of(request, content))
-            errors = error_lines(plain.form, validation.errors, self._messages)
+            problem = problem_text(plain.form, validation.errors, self._messages)
             wrong = {error.field for error in validation.errors}
             kept = {name: raw[name] for name in content if name not in wrong}
             # A field that the user has cleared must not suggest the server's value again.

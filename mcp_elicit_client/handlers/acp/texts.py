@@ -8,12 +8,12 @@ from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
+from mcp_elicit_client.presentation.descriptions import error_text, request_details, server_name, title_line
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
 
 
-def request_text(request: Request, catalog: MessageCatalog, errors: Sequence[str] = ()) -> str:
+def request_text(request: Request, catalog: MessageCatalog, problem: str = "") -> str:
     """
     Return the introduction of a request: text of the host, and text of the server after ``|``.
 
@@ -22,14 +22,15 @@ def request_text(request: Request, catalog: MessageCatalog, errors: Sequence[str
     Args:
         request: The request.
         catalog: The texts.
-        errors: What was wrong with the last answer.
+        problem: What was wrong with the last answer; may be empty.
     """
-    return "\n".join(_lines(request, catalog, errors))
+    return "\n".join(_lines(request, catalog, problem))
 
 
-def _lines(request: Request, catalog: MessageCatalog, errors: Sequence[str]) -> Iterator[str]:
+def _lines(request: Request, catalog: MessageCatalog, problem: str) -> Iterator[str]:
     yield title_line(request, catalog)
-    yield from errors
+    if problem:
+        yield problem
     for warning in request_warnings(request, catalog):
         yield warning_line(warning, catalog)
     yield catalog.text(messages.LEGEND)
@@ -39,14 +40,10 @@ def _lines(request: Request, catalog: MessageCatalog, errors: Sequence[str]) -> 
         yield f"| {catalog.text(messages.LABEL, label=detail.label)} {detail.text}"
 
 
-def error_lines(form: Form, errors: Sequence[FieldError], catalog: MessageCatalog) -> list[str]:
-    """Return what is wrong with each field of *form*."""
-    lines = [catalog.text(messages.NEEDS_ATTENTION, count=len({each.field for each in errors}))]
-    for error in errors:
-        field = form.by_name.get(error.field)
-        lines += [] if field is None else [f"| {field.title}"]
-        lines.append(catalog.error(error))
-    return lines
+def problem_text(form: Form, errors: Sequence[FieldError], catalog: MessageCatalog) -> str:
+    """Return what is wrong with an answer to *form*."""
+    heading = catalog.text(messages.NEEDS_ATTENTION, count=len({each.field for each in errors}))
+    return f"{heading}\n{error_text(form, errors, catalog)}"
 
 
 def finished_text(request: UrlRequest, catalog: MessageCatalog) -> str:

@@ -27,10 +27,11 @@ from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.ag_ui_interrupts import error_text, interrupt_data, public_question
+from mcp_elicit_client.handlers.ag_ui_interrupts import interrupt_data, public_question
 from mcp_elicit_client.inbox.records import read_request
 from mcp_elicit_client.presentation import messages as texts
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.descriptions import error_text
 from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.sdk.callback import calling
 from mcp_elicit_client.typing import Answer, FormRequest, Request
