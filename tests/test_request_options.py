@@ -17,7 +17,7 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.hosts import fastmcp, langchain, langchain_mcp, mcp_agent, strands
 from mcp_elicit_client.policies import compose, rate_limit, recommended
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import elicitation_callback
+from mcp_elicit_client.sdk.callback import SdkDispatcher, elicitation_callback
 from mcp_elicit_client.typing import Handler, Policy, Request
 from tests.support import form_params
 
@@ -86,7 +86,7 @@ async def ask_fastmcp(handler: Handler, params: dict[str, Any]) -> Any:
 
 
 async def ask_langchain(handler: Handler, params: dict[str, Any]) -> Any:
-    callback: Any = langchain._on_elicitation(handler)
+    callback: Any = langchain._on_elicitation(SdkDispatcher(handler))
     return await callback(CONTEXT, params, CONTEXT)
 
 

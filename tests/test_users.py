@@ -41,7 +41,7 @@ from mcp_elicit_client.hosts import (
     strands,
 )
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
-from mcp_elicit_client.sdk.callback import UserSource, elicitation_callback
+from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource, elicitation_callback
 from mcp_elicit_client.typing import Request
 from tests.support import form_params, skip_or_fail
 from tests.support.inboxes import pending
@@ -126,7 +126,7 @@ def _wrapped(wrap: Callable[..., Any]) -> Way:
 
 async def _langchain(registry: ElicitationRegistry, user: Any) -> object:
     context: Any = SimpleNamespace(server_name="mail", tool_name="send")
-    return await langchain._on_elicitation(registry, user=user)(None, PARAMS, context)
+    return await langchain._on_elicitation(SdkDispatcher(registry, user=user))(None, PARAMS, context)
 
 
 async def _langchain_mcp(registry: ElicitationRegistry, user: Any) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.request import check_user
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller
 
 S = TypeVar("S")
-
-Seconds: TypeAlias = float
-"""A timeout of mcp 2.x.  Those of mcp 1.x are a ``timedelta``."""
 
 
 def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
@@ -37,7 +34,7 @@ def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
         TypeError: If *caller* is not a `Caller`.
         ValueError: If *user* is empty or too long.
     """
-    return cast("S", SessionProxy(caller, session, check_user(user)))
+    return cast("S", SessionProxy(caller, session, user))
 
 
 class SessionProxy:
@@ -48,14 +45,14 @@ class SessionProxy:
 
         check_type("caller", caller, Caller, hint="Pass the caller first and the session second.")
         self._caller = caller
-        self._user = user
+        self._user = check_user(user)
         self._session = session
 
     async def call_tool(
         self,
         name: str,
         arguments: Mapping[str, Any] | None = None,
-        read_timeout_seconds: Seconds | timedelta | None = None,
+        read_timeout_seconds: float | timedelta | None = None,  # a `timedelta` in mcp 1.x
         progress_callback: Any = None,
         *,
         meta: Mapping[str, Any] | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.hosts._session_proxy import SessionProxy
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
         TypeError: If *caller* is not a `Caller`.
         ValueError: If *user* is empty or too long.
     """
-    return cast("S", _ConnectedSession(caller, session, check_user(user)))
+    return cast("S", _ConnectedSession(caller, session, user))
 
 
 class _ConnectedSession(SessionProxy):

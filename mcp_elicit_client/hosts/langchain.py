@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.hosts._session_proxy import wrap_session
@@ -36,20 +37,10 @@ def callbacks(handler: Handler, *, user: UserSource = None, request_options: Req
     """
     from langchain_mcp_adapters.callbacks import Callbacks
 
-    return Callbacks(on_elicitation=_on_elicitation(handler, user=user, request_options=request_options))
+    return Callbacks(on_elicitation=_on_elicitation(SdkDispatcher(handler, request_options, user)))
 
 
-class _Callback(Protocol):
-    async def __call__(
-        self, mcp_context: Any, params: ElicitRequestParams, context: CallbackContext
-    ) -> ElicitResult: ...
-
-
-def _on_elicitation(
-    handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
-) -> _Callback:
-    dispatcher = SdkDispatcher(handler, request_options, user)
-
+def _on_elicitation(dispatcher: SdkDispatcher) -> Callable[..., Coroutine[Any, Any, ElicitResult]]:
     async def callback(mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:
         server = Server(name=context.server_name)
         # LangChain passes the result to the SDK, which also takes errors.

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server, check_user
-from mcp_elicit_client.dispatch import MAX_BATCH, Dispatcher
-from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server
+from mcp_elicit_client.dispatch import MAX_BATCH
 from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -64,12 +63,11 @@ async def answer_interrupt(
         ValueError: If *value* is another kind of interrupt, or *user* is
             empty or too long.
     """
-    user = check_user(user)
     if not is_elicitation(value):
         raise ValueError(
             "`value` is not that of an interrupt with elicitation requests. Check it with `is_elicitation`."
         )
-    dispatcher, known = Dispatcher(handler, request_options), Server.from_name(server)
+    dispatcher, known = SdkDispatcher(handler, request_options, user), Server.from_name(server)
     tool = value.get("tool_name")
     requests = value["requests"]
     answers: dict[str, dict[str, Any]] = {}
@@ -77,19 +75,15 @@ async def answer_interrupt(
         if number > MAX_BATCH:
             answers[each["key"]] = {"action": "cancel"}
             continue
-        try:
-            answer = await dispatcher.answer(
-                _params(each),
-                server=known,
-                user=user,
-                protocol_version=FIRST_MULTI_ROUND_TRIP_VERSION,
-                tool=tool if isinstance(tool, str) else None,
-                request_id=each["key"],
-                batch_position=BatchPosition(number=number, total=len(requests)),
-            )
-        except RequestError:
-            answer = Answer.cancel(by="error")
-        answers[each["key"]] = answer.to_wire()
+        answers[each["key"]] = await dispatcher.result_without_errors(
+            None,
+            _params(each),
+            server=known,
+            protocol_version=FIRST_MULTI_ROUND_TRIP_VERSION,
+            tool=tool if isinstance(tool, str) else None,
+            request_id=each["key"],
+            batch_position=BatchPosition(number=number, total=len(requests)),
+        )
     return cast("MCPElicitationResume", {"responses": answers})
 
 

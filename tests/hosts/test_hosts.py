@@ -38,7 +38,7 @@ from mcp_elicit_client.hosts.mcp_use import with_handler
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
 from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import elicitation_callback
+from mcp_elicit_client.sdk.callback import SdkDispatcher, elicitation_callback
 from mcp_elicit_client.typing import Handler, Request
 from tests.compatibility import matrix, measuring, table
 from tests.compatibility.judging import EXPECTED, cells
@@ -269,7 +269,7 @@ async def test_langchain_passes_the_names_of_server_and_tool() -> None:
     context: Any = SimpleNamespace(server_name="mail", tool_name="send")
     params: Any = asking()
 
-    result = await _on_elicitation(asked)(None, params, context)
+    result = await _on_elicitation(SdkDispatcher(asked))(None, params, context)
 
     assert (result.action, result.content) == ("accept", {"name": "Ann"})
     assert (asked.requests[0].server.name, asked.requests[0].tool) == ("mail", "send")
