@@ -142,17 +142,17 @@ class Inbox:
                 the first page.
 
         Raises:
-            InboxError: If the store cannot be used.
+            InboxError: If the store cannot be used, or cannot keep *owner*.
             TypeError: If *owner* is not a string.
             ValueError: If *cursor* is not that of a page.
         """
-        check_type("owner", owner, str)
+        check_owner(owner)
         stored = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
         return self._codec.page(stored, limit, [each.sequence for each in stored])
 
     async def history(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """List the closed requests of *owner*, latest first, without the values of answers; otherwise as `list`."""
-        check_type("owner", owner, str)
+        check_owner(owner)
         stored = await self._store.history(owner, limit + 1, parse_cursor(cursor))
         return self._codec.page(stored, limit, [each.revision for each in stored])
 
@@ -338,7 +338,6 @@ class Inbox:
             InboxError: If the store cannot be used, or cannot keep *owner*.
             TypeError: If *owner* is not a string.
         """
-        check_type("owner", owner, str)
         check_owner(owner)
         with self._store.waiters.change_notifier(owner) as notifier:
             revision = await self._store.last_revision()
@@ -362,7 +361,7 @@ class Inbox:
                 yield stored
 
     async def _find(self, owner: str, entry_id: str) -> StoredRequest:
-        check_type("owner", owner, str)
+        check_owner(owner)
         check_type("entry_id", entry_id, str)
         stored = await self._store.get(owner, entry_id) if is_id(entry_id) else None
         if stored is None:
@@ -370,7 +369,7 @@ class Inbox:
         return stored
 
     async def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> None:
-        check_type("owner", owner, str)
+        check_owner(owner)
         check_type("entry_id", entry_id, str)
         state = await self._store.resolve(owner, entry_id, resolution) if is_id(entry_id) else None
         if state is None:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, computed_field
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -486,7 +487,9 @@ def check_owner(owner: str) -> None:
 
     Raises:
         InboxError: If that is not so.
+        TypeError: If *owner* is not a string.
     """
+    check_type("owner", owner, str)
     if "\0" in owner:
         raise InboxError("The inbox cannot store a request whose owner contains a NUL character.")
     if not is_unicode(owner):

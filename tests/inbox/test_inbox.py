@@ -569,6 +569,24 @@ async def test_requests_of_an_owner_that_no_database_can_keep_are_refused_withou
     assert answer.action == "decline"
 
 
+@pytest.mark.parametrize("owner", ["ann\0bob", "\ud800"])
+async def test_for_an_owner_that_no_database_can_keep_each_method_raises_the_same_error(
+    inbox: Inbox, owner: str
+) -> None:
+    attempts: list[Callable[[], Awaitable[Any]]] = [
+        lambda: inbox.list(owner),
+        lambda: inbox.history(owner),
+        lambda: inbox.get(owner, "id"),
+        lambda: inbox.answer(owner, "id", "decline"),
+        lambda: inbox.extend(owner, "id"),
+        lambda: inbox.withdraw(owner, "id"),
+        lambda: inbox.get_draft(owner, "id"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InboxError, match="owner"):
+            await attempt()
+
+
 @pytest.mark.parametrize("limits", [{"max_history": 0}, {"history_ttl": 0}], ids=str)
 @pytest.mark.parametrize("action", ["accept", "decline", "withdraw"])
 async def test_without_a_history_answers_are_delivered_and_then_deleted(
