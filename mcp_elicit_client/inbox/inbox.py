@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client._arguments import YEAR, check_method, check_seconds, check_type
+from mcp_elicit_client._arguments import YEAR, check_int, check_method, check_seconds, check_type
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
@@ -143,16 +143,19 @@ class Inbox:
 
         Raises:
             InboxError: If the store cannot be used, or cannot keep *owner*.
-            TypeError: If *owner* is not a string.
-            ValueError: If *cursor* is not that of a page.
+            TypeError: If *owner* is not a string, or *limit* not an int.
+            ValueError: If *limit* is negative, or *cursor* is not that of a
+                page.
         """
         check_owner(owner)
+        check_int("limit", limit)
         stored = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
         return self._codec.page(stored, limit, [each.sequence for each in stored])
 
     async def history(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """List the closed requests of *owner*, latest first, without the values of answers; otherwise as `list`."""
         check_owner(owner)
+        check_int("limit", limit)
         stored = await self._store.history(owner, limit + 1, parse_cursor(cursor))
         return self._codec.page(stored, limit, [each.revision for each in stored])
 

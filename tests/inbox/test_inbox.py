@@ -496,6 +496,12 @@ async def test_a_page_begins_where_the_previous_one_ended(inbox: Inbox) -> None:
             await inbox.list("ann", cursor=cursor)
 
 
+async def test_a_negative_limit_is_refused(inbox: Inbox) -> None:
+    for entries in (inbox.list, inbox.history):
+        with pytest.raises(ValueError, match="`limit` must be an int of at least 0"):
+            await entries("ann", -5)
+
+
 async def test_history_is_limited_in_number(stores: Stores) -> None:
     inbox = Inbox(stores(max_history=3))
     entries = []
