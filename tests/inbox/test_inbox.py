@@ -239,6 +239,16 @@ async def test_a_user_can_extend_the_deadline_ten_times(stores: Stores) -> None:
             await inbox.extend("ann", entry.id)
 
 
+async def test_an_extended_request_expired_at_its_new_deadline(inbox: Inbox, clock: Clock) -> None:
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        extended = await inbox.extend("ann", entry.id)
+        clock.ahead = 1_000
+        (past,) = (await inbox.history("ann")).entries
+
+    assert (past.state, past.updated_at) == ("expired", extended.expires_at)
+
+
 async def test_the_task_that_waits_notices_an_extension_by_another_process(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:

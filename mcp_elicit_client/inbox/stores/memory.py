@@ -266,10 +266,10 @@ class MemoryStore:
         """Close requests that have expired, erase calls that have expired, and delete old history of all owners."""
         now = self.clock()
         while self._request_expiry and self._request_expiry[0][0] <= now:
-            expired_at, entry_id = heapq.heappop(self._request_expiry)
+            _, entry_id = heapq.heappop(self._request_expiry)
             request = self._requests.get(entry_id)
             if request is not None and request.resolution is None and request.expires_at <= now:
-                self._close(request, Resolution("expired", "clock", expired_at))
+                self._close(request, Resolution("expired", "clock", request.expires_at))
         while self._call_expiry and self._call_expiry[0][0] <= now:
             _, call_id = heapq.heappop(self._call_expiry)
             self._expire_call(call_id, now)
