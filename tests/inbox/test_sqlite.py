@@ -24,7 +24,7 @@ from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
 from tests.support import EVENT_LOOPS, until
-from tests.support.inboxes import FORM, Stores, asking, pending, request
+from tests.support.inboxes import FORM, SECRET, Stores, asking, pending, request
 
 pytestmark = pytest.mark.anyio
 
@@ -256,6 +256,27 @@ async def test_an_extended_request_that_was_cancelled_while_the_file_was_locked_
             return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
 
         await until(is_withdrawn)
+
+
+@ON_SQLITE
+async def test_an_answer_at_the_last_moment_is_erased_although_the_file_was_locked(sqlite: Stores) -> None:
+    store = sqlite(lease_ttl=300)
+    inbox, other = Inbox(store, answer_timeout=60), Inbox(sqlite())
+    async with asking(inbox) as asked:
+        (entry,) = await pending(other)
+        look, store._worker._look = store._worker._look, lambda: None  # not before the file is locked
+        await other.answer("ann", entry.id, "accept", {"a": SECRET})
+        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as locking:
+            locking.execute("BEGIN IMMEDIATE")
+            store._worker._look = look
+            assert (await asked.result()).content == {"a": SECRET}
+            sqlite.clock.ahead = 61
+            locking.execute("ROLLBACK")
+
+        async def is_erased() -> bool:
+            return SECRET not in await sqlite.content()
+
+        await until(is_erased)
 
 
 class LeavingWhileCommitting(SqliteConnection):

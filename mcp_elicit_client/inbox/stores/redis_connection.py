@@ -116,7 +116,7 @@ class RedisConnection:
         """
         Close a request that no task waits for, unless it is closed, and erase its answer.
 
-        If that fails, the listener tries again until the request expires.
+        If that fails, the listener tries again until a lease after the request expired.
 
         Raises:
             InboxError: As `run`.
@@ -215,7 +215,7 @@ class RedisConnection:
 
     async def _leave_again(self) -> None:
         for request, resolution in tuple(self._left.values()):
-            if request.expires_at <= self._clock():
+            if request.expires_at <= self._clock() - self._lease_ttl:
                 self._left.pop(request.id, None)
             elif request.id in self._left:
                 await self.leave(request, resolution)

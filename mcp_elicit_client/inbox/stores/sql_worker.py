@@ -180,7 +180,9 @@ class SqlWorker:
     def _close_left(self) -> bool:
         """Close and erase the requests that tasks left.  Return True if there were any."""
         with self._lock:
-            self._left = [each for each in self._left if each[0].expires_at > self.clock()]
+            # An answer that was given at the last moment is in the database until it is erased.
+            oldest = self.clock() - self._lease_ttl
+            self._left = [each for each in self._left if each[0].expires_at > oldest]
             left = tuple(self._left)  # Tasks may leave further requests meanwhile.
         if not left:
             return False
