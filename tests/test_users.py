@@ -408,6 +408,23 @@ async def test_a_request_belongs_to_a_call_over_its_own_session(
     assert users == [asked]
 
 
+async def test_a_call_of_another_caller_over_the_session_has_its_own_user_and_timeouts() -> None:
+    users: list[str | None] = []
+
+    async def hesitate(request: Request) -> Answer:
+        users.append(request.user)
+        await anyio.sleep_forever()
+        return Answer.cancel(by="host")
+
+    connected, other = Caller(hesitate, "mail", user="ann"), Caller(recording([]), "mail", user="bob")
+    async with in_process(connected, "legacy") as client:
+        with anyio.fail_after(60):
+            result: Any = await other.call_tool(client, "form", {}, answer_timeout=0.01)
+
+    assert json.loads(result.content[0].text)["got"] == {"action": "cancel"}
+    assert users == ["bob"]
+
+
 async def test_a_request_for_another_user_than_that_of_the_active_call_is_not_assigned_to_either() -> None:
     seen: list[str | None] = []
     caller = Caller(recording(seen), "mail", user="ann")

@@ -19,7 +19,7 @@ from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher, calling, may_arrive_over
+from mcp_elicit_client.sdk.callback import SdkDispatcher, arrives_over, calling, may_arrive_over
 from mcp_elicit_client.stored_answers import StoredAnswers, answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
@@ -69,7 +69,7 @@ class ElicitationDispatcher:
 
     def during(self, call: ActiveCall) -> AbstractContextManager[None]:
         """Return a block in which *call* is active.  At its end, open requests of the call are withdrawn."""
-        return _During(call, self.calls)
+        return _During(call, self.calls, _all_calls)
 
     def current_user(self) -> str | None:
         """Return the user of the calls over the session of a request; that of the `Caller` if there is not one."""
@@ -78,8 +78,10 @@ class ElicitationDispatcher:
 
     def _calls_of_request(self) -> tuple[ActiveCall, ...]:
         """Return the active calls that the request in progress may belong to: those over its session."""
-        calls = [*self.calls]  # at once, since other threads may use the same Caller
-        return tuple(call for call in calls if may_arrive_over(call.session))
+        # Copied at once, since other threads may use the same Caller.
+        own = {call for call in [*self.calls] if may_arrive_over(call.session)}
+        # Another Caller may call over the session that this one has connected.
+        return tuple(own.union(call for call in [*_all_calls] if arrives_over(call.session)))
 
     async def on_server_request(self, request: Request) -> Answer:
         """Answer a server-initiated request: see `Caller.handler`."""
@@ -219,18 +221,24 @@ class ElicitationDispatcher:
         return with_completion(request, UrlCompletion(self.completions, request.elicitation_id))
 
 
-class _During:
-    """The block in which *call* is one of the active *calls*."""
+_all_calls: set[ActiveCall] = set()
+"""The active calls of this process, of every `Caller`."""
 
-    def __init__(self, call: ActiveCall, calls: set[ActiveCall]) -> None:
+
+class _During:
+    """The block in which *call* is one of the active calls of each of *sets*."""
+
+    def __init__(self, call: ActiveCall, *sets: set[ActiveCall]) -> None:
         self._call = call
-        self._calls = calls
+        self._sets = sets
 
     def __enter__(self) -> None:
-        self._calls.add(self._call)
+        for calls in self._sets:
+            calls.add(self._call)
 
     def __exit__(self, *_error: object) -> None:
-        self._calls.discard(self._call)
+        for calls in self._sets:
+            calls.discard(self._call)
         self._call.close()
 
 

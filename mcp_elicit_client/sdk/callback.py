@@ -38,6 +38,11 @@ calling: ContextVar[Context | None] = ContextVar("calling", default=None)
 """The context in which the call was made that led to the server-initiated request in progress, if it is known."""
 
 
+def arrives_over(session: object) -> bool:
+    """Return True if the request in progress arrived over *session*."""
+    return session is not None and _receiving.get() is session
+
+
 def may_arrive_over(session: object) -> bool:
     """Return False if the request in progress arrived over another session of the SDK than *session*."""
     import mcp
