@@ -34,8 +34,8 @@ def rate_limit(
     Limit how many requests each server may show to each user.  Requests above the limit are cancelled.
 
     Each rate is a moving window, of this process or, with Redis, of all
-    processes that share the storage.  If the storage cannot be reached,
-    requests are cancelled.
+    processes that share the storage.  If the storage cannot be reached, or
+    does not respond within 5 seconds, requests are cancelled.
 
     Args:
         rates: The rates of each server for each user, in the notation of
@@ -242,8 +242,10 @@ class _Stored:
 
         self._per_user = sorted(per_user)  # the shortest window first
         self._per_server = sorted(per_server)
+        timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _STORAGE_TIMEOUT)
+        options = timeouts if storage.startswith(("redis", "valkey")) else {}
         try:
-            self._limiter: Any = MovingWindowRateLimiter(storage_from_string(storage))
+            self._limiter: Any = MovingWindowRateLimiter(storage_from_string(storage, **options))
         except ConfigurationError as error:
             if storage.startswith("redis"):
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
@@ -323,6 +325,9 @@ def _locks() -> _Locks:
         _locks_of_loop.set(locks)
         return locks
 
+
+_STORAGE_TIMEOUT = 5.0
+"""The maximum time for Redis to accept a connection or to respond, in seconds.  redis before 8 has no limit."""
 
 _MAX_AMOUNT = 1_000_000
 """The largest number of requests in a window.  The time of each is kept."""

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -563,6 +564,15 @@ async def test_an_unavailable_storage_cancels_requests_until_it_is_back(
     ] * 3
     assert len([each for each in caplog.records if "storage of the rate limit is unavailable" in each.message]) == 1
     assert len(asked.requests) == 1
+
+
+async def test_a_storage_that_does_not_respond_cancels_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[cooldown_after_declines.__module__], "_STORAGE_TIMEOUT", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent, anyio.fail_after(4):
+        handler: Any = rate_limit(storage=f"redis://127.0.0.1:{silent.getsockname()[1]}")(Asked())
+        answer = await handler(request())
+
+    assert (answer.action, answer.reason) == ("cancel", "the storage of the rate limit is unavailable")
 
 
 @pytest.mark.parametrize(
