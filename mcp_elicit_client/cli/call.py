@@ -169,10 +169,8 @@ async def _tool_name(connection: Connection, typed: str) -> str:
 def _tool_at(typed: str, tools: _Tools) -> str | None:
     """Return the tool with the name *typed*, or else with that number, from 1 on; otherwise None."""
     names = [name for name, _ in tools]
-    if typed in names:
-        return typed
-    is_number = typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(names)
-    return names[int(typed) - 1] if is_number else None
+    numbered = {str(number): name for number, name in enumerate(names, 1)}
+    return typed if typed in names else numbered.get(typed)
 
 
 async def _call_tool(

@@ -53,10 +53,10 @@ def _forget(which: str, remembered: RememberedAnswers, catalog: MessageCatalog) 
     answers = remembered.list()
     if which == _ALL:
         return catalog.text(messages.FORGOTTEN, count=remembered.revoke_all())
-    is_number = which.isascii() and which.isdigit() and 1 <= int(which) <= len(answers)
-    if not is_number:
-        return (
-            catalog.text(messages.FORGET_WHICH, count=len(answers)) if answers else catalog.text(NO_REMEMBERED_ANSWERS)
-        )
-    remembered.revoke(answers[int(which) - 1].id)
+    if not answers:
+        return catalog.text(NO_REMEMBERED_ANSWERS)
+    numbered = {str(number): answer for number, answer in enumerate(answers, 1)}
+    if which not in numbered:
+        return catalog.text(messages.FORGET_WHICH, count=len(answers))
+    remembered.revoke(numbered[which].id)
     return catalog.text(messages.FORGOTTEN, count=1)

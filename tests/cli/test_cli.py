@@ -175,7 +175,8 @@ def test_call_takes_a_tool_by_number_or_name(run: Any, tool: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "tool"), [("2", "b"), ("b", "b"), ("1", "1"), ("4", None), ("0", None), ("²", None), ("", None)]
+    ("typed", "tool"),
+    [("2", "b"), ("b", "b"), ("1", "1"), ("4", None), ("0", None), ("²", None), ("", None), ("9" * 5_000, None)],
 )
 def test_a_name_is_preferred_to_a_number(typed: str, tool: str | None) -> None:
     assert _tool_at(typed, [("a", ""), ("b", ""), ("1", "")]) == tool
