@@ -151,18 +151,21 @@ class FakeServer:
         options = {"elicitation_callback": callback, **options}
         self._request_sent = anyio.Event()
         self._requests.clear()  # those of an earlier connection get no replies
-        if supports_multi_round_trip():
-            mode = "legacy" if self.delivery == "server-initiated" else "auto"
-            sdk: Any = mcp
-            async with sdk.Client(self._tap.connected(self._build()), mode=mode, **options) as self._client:
+        try:
+            if supports_multi_round_trip():
+                mode = "legacy" if self.delivery == "server-initiated" else "auto"
+                sdk: Any = mcp
+                async with sdk.Client(self._tap.connected(self._build()), mode=mode, **options) as self._client:
+                    yield self
+                return
+            async with (
+                self._tap.connected(self._build()) as streams,
+                mcp.ClientSession(*streams, **options) as self._client,
+            ):
+                await self._client.initialize()
                 yield self
-            return
-        async with (
-            self._tap.connected(self._build()) as streams,
-            mcp.ClientSession(*streams, **options) as self._client,
-        ):
-            await self._client.initialize()
-            yield self
+        finally:
+            self._client = None
 
     async def ask(self, params: Mapping[str, Any]) -> Reply:
         """Send one request with *params*, which may be invalid; return the reply."""

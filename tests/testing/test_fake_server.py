@@ -320,8 +320,14 @@ async def test_a_request_in_a_result_cannot_be_withdrawn() -> None:
     ids=["ask", "flood", "wait", "withdraw", "disconnect"],
 )
 async def test_a_server_that_is_not_connected_says_how_to_connect_it(use: Any) -> None:
+    server = HostileServer()
     with pytest.raises(RuntimeError, match=r"async with server\.connected\(callback\)"):
-        await use(HostileServer())
+        await use(server)
+
+    async with server.connected(None):
+        pass
+    with pytest.raises(RuntimeError, match=r"async with server\.connected\(callback\)"):
+        await use(server)
 
 
 @pytest.mark.anyio
