@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import AbstractContextManager
 from typing import TextIO
@@ -34,8 +35,8 @@ def explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None
     causes = list(dict.fromkeys(sanitize_text(text, limit=_MAX_ERROR, multiline=False) for text in texts))
     lines = [catalog.text(messages.SERVER_FAILED, reason="; ".join(causes))]
     if errlog is not None:
-        errlog.seek(0)
-        tail = errlog.read()[-_MAX_LOG:].splitlines()[-_LOG_LINES:]
+        errlog.seek(max(0, errlog.seek(0, os.SEEK_END) - _MAX_LOG))
+        tail = errlog.read().splitlines()[-_LOG_LINES:]
         shown = (sanitize_text(line, limit=_MAX_ERROR, multiline=False) for line in tail if line.strip())
         lines += [quote(line) for line in shown]
     return "\n".join(lines)

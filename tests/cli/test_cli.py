@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from importlib import metadata
 from pathlib import Path
 from typing import Any, get_args
@@ -21,11 +22,12 @@ import pytest
 from mcp_elicit_client.cli import _SanitizingFormatter, main
 from mcp_elicit_client.cli.call import _tool_at
 from mcp_elicit_client.cli.common import quote
+from mcp_elicit_client.cli.server_errors import explain, open_log
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.core.schema.lint import lint
 from mcp_elicit_client.demo.server import REQUESTS
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.presentation.catalog import available_languages
+from mcp_elicit_client.presentation.catalog import ENGLISH, available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.results import Outcome, ScenarioResult, report_lines
 from tests.support import DEMO, ROOT, cases, corpus, form_params, http_server, needs_babel
@@ -180,6 +182,22 @@ def test_call_takes_a_tool_by_number_or_name(run: Any, tool: str) -> None:
 )
 def test_a_name_is_preferred_to_a_number(typed: str, tool: str | None) -> None:
     assert _tool_at(typed, [("a", ""), ("b", ""), ("1", "")]) == tool
+
+
+def test_only_the_end_of_the_log_of_a_server_is_read() -> None:
+    with open_log() as errlog:
+        errlog.truncate(100_000_000)
+        errlog.seek(0, os.SEEK_END)
+        errlog.write("\nlast line\n")
+        tracemalloc.start()
+        try:
+            text = explain(ValueError("broken"), ENGLISH, errlog)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert text.endswith("| last line")
+    assert peak < 5_000_000
 
 
 def test_every_command_prints_json(run: Any) -> None:
