@@ -147,7 +147,7 @@ def load_callable(spec: str) -> Any:
     Raises:
         LoadError: If it cannot be imported, or is not callable.
     """
-    module_name, _, path = spec.partition(":")
+    module_name, _, path = spec.rpartition(":")  # a path of Windows has another colon
     if not module_name or not path:
         raise LoadError(f"{spec!r} is not MODULE:CALLABLE, such as myhost:callback.")
     try:

@@ -368,6 +368,15 @@ def test_a_callable_may_be_a_dotted_path() -> None:
     assert load_callable("tests.support.misbehaving_callbacks:UserAction.saw") is not None
 
 
+def test_the_path_of_a_file_may_contain_a_colon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
+    file = tmp_path / "C:" / "host_4712.py"
+    file.parent.mkdir()
+    file.write_text("def answer(): ...", encoding="utf-8")
+
+    assert callable(load_callable(f"{file}:answer"))
+
+
 def test_a_file_can_import_the_modules_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.path", [*sys.path])
     (tmp_path / "beside_4711.py").write_text("def answer(): ...", encoding="utf-8")
