@@ -185,8 +185,8 @@ def _reason_of(error: Exception, folder: Path) -> str:
         return f". Create the folder {folder}."
     if isinstance(error, UnicodeDecodeError):
         return f": it is damaged. {_RESTORE}"
-    if type(error) is sqlite3.DatabaseError:  # It is damaged, or not a database.
-        return f": {error}. {_RESTORE}"
+    if type(error) is sqlite3.DatabaseError:  # It is damaged, or not a database.  Python 3.10 may give no text.
+        return f": {str(error) or 'it is damaged'}. {_RESTORE}"
     return f": {error}."
 
 
