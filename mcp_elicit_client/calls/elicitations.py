@@ -19,7 +19,7 @@ from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher, arrives_over, calling, may_arrive_over
+from mcp_elicit_client.sdk.callback import SdkDispatcher, calling, may_arrive_over, receiving_session
 from mcp_elicit_client.stored_answers import StoredAnswers, answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
@@ -69,7 +69,7 @@ class ElicitationDispatcher:
 
     def during(self, call: ActiveCall) -> AbstractContextManager[None]:
         """Return a block in which *call* is active.  At its end, open requests of the call are withdrawn."""
-        return _During(call, self.calls, _all_calls)
+        return _During(call, self.calls)
 
     def current_user(self) -> str | None:
         """Return the user of the calls over the session of a request; that of the `Caller` if there is not one."""
@@ -81,7 +81,7 @@ class ElicitationDispatcher:
         # Copied at once, since other threads may use the same Caller.
         own = {call for call in [*self.calls] if may_arrive_over(call.session)}
         # Another Caller may call over the session that this one has connected.
-        return tuple(own.union(call for call in [*_all_calls] if arrives_over(call.session)))
+        return tuple(own.union(_calls_by_session.get(id(receiving_session()), ())))
 
     async def on_server_request(self, request: Request) -> Answer:
         """Answer a server-initiated request: see `Caller.handler`."""
@@ -221,24 +221,27 @@ class ElicitationDispatcher:
         return with_completion(request, UrlCompletion(self.completions, request.elicitation_id))
 
 
-_all_calls: set[ActiveCall] = set()
-"""The active calls of this process, of every `Caller`."""
+_calls_by_session: dict[int, set[ActiveCall]] = {}
+"""The active calls of every `Caller`, by the identity of their session, which each call holds."""
 
 
 class _During:
-    """The block in which *call* is one of the active calls of each of *sets*."""
+    """The block in which *call* is one of the active *calls* of its `Caller`."""
 
-    def __init__(self, call: ActiveCall, *sets: set[ActiveCall]) -> None:
+    def __init__(self, call: ActiveCall, calls: set[ActiveCall]) -> None:
         self._call = call
-        self._sets = sets
+        self._calls = calls
 
     def __enter__(self) -> None:
-        for calls in self._sets:
-            calls.add(self._call)
+        self._calls.add(self._call)
+        _calls_by_session.setdefault(id(self._call.session), set()).add(self._call)
 
     def __exit__(self, *_error: object) -> None:
-        for calls in self._sets:
-            calls.discard(self._call)
+        self._calls.discard(self._call)
+        over_session = _calls_by_session[id(self._call.session)]
+        over_session.discard(self._call)
+        if not over_session:
+            del _calls_by_session[id(self._call.session)]
         self._call.close()
 
 

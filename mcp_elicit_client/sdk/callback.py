@@ -38,9 +38,9 @@ calling: ContextVar[Context | None] = ContextVar("calling", default=None)
 """The context in which the call was made that led to the server-initiated request in progress, if it is known."""
 
 
-def arrives_over(session: object) -> bool:
-    """Return True if the request in progress arrived over *session*."""
-    return session is not None and _receiving.get() is session
+def receiving_session() -> object:
+    """Return the session over which the request in progress arrived; None if it is not known."""
+    return _receiving.get()
 
 
 def may_arrive_over(session: object) -> bool:
