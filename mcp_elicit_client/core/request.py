@@ -187,7 +187,8 @@ class _Request(BaseModel):
         """
         Give the user time until *deadline*, at most until `max_deadline`.  Only in the process that asks.
 
-        An earlier time than that of the request has no effect.
+        An earlier time than that of the request has no effect, nor has any
+        time if `max_deadline` is None.
 
         Raises:
             TypeError: If *deadline* is not a ``datetime``.
@@ -196,8 +197,8 @@ class _Request(BaseModel):
         check_type("deadline", deadline, datetime)
         if deadline.tzinfo is None:
             raise ValueError("`deadline` has no time zone. Make it from `datetime.now(timezone.utc)`.")
-        if self._on_extension is not None:
-            self._on_extension(deadline if self.max_deadline is None else min(deadline, self.max_deadline))
+        if self._on_extension is not None and self.max_deadline is not None:
+            self._on_extension(min(deadline, self.max_deadline))
 
 
 class FormRequest(_Request, defer_build=False):

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -1116,6 +1116,21 @@ async def test_the_user_gets_no_less_time_than_before_and_no_more_than_the_maxim
     await guarded(answer_timeout(240), user)(request())
 
     assert round(anyio.current_time() - before) == seconds
+
+
+@pytest.mark.parametrize("anyio_backend", [SIMULATED])
+async def test_a_deadline_without_a_maximum_cannot_be_extended() -> None:
+    async def user(asked: Request) -> Answer:
+        assert asked.deadline is not None
+        asked.extend_deadline(asked.deadline + timedelta(hours=1))
+        await anyio.sleep(10_000)
+        return YES
+
+    before = anyio.current_time()
+    until = datetime.now(timezone.utc) + timedelta(seconds=100)
+    await guarded(answer_timeout(240), user)(request().model_copy(update={"deadline": until}))
+
+    assert round(anyio.current_time() - before) == 240
 
 
 def test_a_time_without_a_time_zone_extends_no_deadline() -> None:
