@@ -406,4 +406,4 @@ def _answer_before(calls: Collection[ActiveCall], request: Request) -> Answer | 
 
 
 def _digest(request: Request) -> str:
-    return hashlib.sha256(request_key(request).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(request_key(request).encode()).hexdigest()

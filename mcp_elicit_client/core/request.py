@@ -361,10 +361,9 @@ def is_safe_to_remember(request: FormRequest) -> bool:
 
 
 def request_key(request: Request) -> str:
-    """Return a text that two requests share if they have the same message, form or URL, and reported origin."""
+    """Return a text that two requests share if they have the same origin, message, and form or URL."""
     subject = form_digest(request.form) if isinstance(request, FormRequest) else request.target.url
-    behind = f" {request.claimed_origin}" if request.claimed_origin else ""
-    return f"{request.mode} {request.message} {subject}{behind}"
+    return repr((request.mode, request.origin, request.message, subject))
 
 
 AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]

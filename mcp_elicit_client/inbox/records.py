@@ -239,7 +239,7 @@ def request_schema() -> dict[str, Any]:
 
 def draft_key(request: Request) -> str:
     """Return the key of the draft of *request*: the same if the server sends the same request again."""
-    return hashlib.sha256(f"{request.server.name} {request_key(request)}".encode()).hexdigest()
+    return hashlib.sha256(request_key(request).encode()).hexdigest()
 
 
 def progress_key(entry_id: str) -> str:

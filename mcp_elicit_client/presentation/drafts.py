@@ -32,14 +32,10 @@ class Drafts:
             if field.default is not None or not is_omitted(field, inputs[field.name])
         }
         if kept:
-            self._drafts[_key(request)] = kept
+            self._drafts[request_key(request)] = kept
             while len(self._drafts) > _MAX_DRAFTS:
                 self._drafts.popitem(last=False)
 
     def take(self, request: FormRequest) -> dict[str, FieldInput]:
         """Remove and return the draft of *request*; may be empty."""
-        return self._drafts.pop(_key(request), {})
-
-
-def _key(request: FormRequest) -> str:
-    return f"{request.server.name} {request_key(request)}"
+        return self._drafts.pop(request_key(request), {})

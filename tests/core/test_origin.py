@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mcp_elicit_client import RequestError, Server, parse_request, sanitize_text
 from mcp_elicit_client.core.origin import MAX_ORIGIN, MAX_ORIGIN_NAME, ORIGIN_META_KEY, join_origin, write_origin
 from mcp_elicit_client.core.request import request_key, user_and_server_of
-from mcp_elicit_client.inbox.records import question_data, read_request, write_request
+from mcp_elicit_client.inbox.records import draft_key, question_data, read_request, write_request
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 from tests.support.strategies import JSON
@@ -90,6 +90,13 @@ def test_no_decision_is_based_on_the_reported_origin() -> None:
 
 def test_the_same_question_of_two_servers_behind_a_gateway_is_not_the_same() -> None:
     assert request_key(relayed("files")) != request_key(relayed("mail"))
+
+
+def test_requests_of_two_servers_are_never_the_same_whatever_the_servers_are_called() -> None:
+    one = parse_request(form_params({}, "form m"), server="files")
+    other = parse_request(form_params({}, "m"), server="files form")
+
+    assert draft_key(one) != draft_key(other)
 
 
 def test_an_origin_survives_storage_and_is_marked_as_untrusted() -> None:

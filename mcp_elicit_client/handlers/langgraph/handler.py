@@ -242,7 +242,7 @@ _current: contextvars.ContextVar[_NodeRun | None] = contextvars.ContextVar("mcp_
 
 def fingerprint(request: Request) -> str:
     """Return a digest of *request*, with which answers name it."""
-    text = json.dumps([request.server.name, request.tool, request_key(request)])
+    text = json.dumps([request.tool, request_key(request)])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
