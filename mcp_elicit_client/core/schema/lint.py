@@ -21,7 +21,7 @@ from mcp_elicit_client.core.request import FormRequest, ProtocolVersion, user_an
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
-from mcp_elicit_client.core.validation.patterns import run_steps, settling_steps
+from mcp_elicit_client.core.validation.patterns import settle_defaults
 from mcp_elicit_client.exceptions import RequestError
 
 _ANNOTATIONS = frozenset({"type", "title", "description", "default"})
@@ -61,19 +61,19 @@ class _Rules:
 
     revision: ProtocolVersion
     modes: tuple[str, ...]
-    needs_id: bool
     has_id: bool
     every_default: bool
     new_enums: bool
 
 
 _REVISIONS = (
-    _Rules("2025-06-18", ("form",), needs_id=False, has_id=False, every_default=False, new_enums=False),
-    _Rules("2025-11-25", ("form", "url"), needs_id=True, has_id=True, every_default=True, new_enums=True),
-    _Rules("2026-07-28", ("form", "url"), needs_id=False, has_id=False, every_default=True, new_enums=True),
+    _Rules("2025-06-18", ("form",), has_id=False, every_default=False, new_enums=False),
+    _Rules("2025-11-25", ("form", "url"), has_id=True, every_default=True, new_enums=True),
+    _Rules("2026-07-28", ("form", "url"), has_id=False, every_default=True, new_enums=True),
 )
 
-_Report = Callable[[str, str], LintMessage]
+_Found: TypeAlias = tuple[Severity, str, str]
+"""The severity, path and message of a finding."""
 
 
 def lint(params: object, limits: Limits = DEFAULT_LIMITS) -> tuple[LintMessage, ...]:
@@ -88,17 +88,14 @@ def lint(params: object, limits: Limits = DEFAULT_LIMITS) -> tuple[LintMessage, 
     check_size(wire, limits)
     warnings = tuple(_warnings(wire, limits))
     return tuple(
-        finding
+        LintMessage(protocol_version=rules.revision, severity=severity, path=path, message=message)
         for rules in _REVISIONS
-        for finding in (
-            *_request(wire, rules),
-            *(_finding(rules, "warning", path, message) for path, message in warnings),
-        )
+        for severity, path, message in (*_request(wire, rules), *warnings)
     )
 
 
-def _warnings(wire: Mapping[str, Any], limits: Limits) -> Iterator[tuple[str, str]]:
-    """Yield the paths and messages of fields that request sensitive data, and of defaults that are not valid."""
+def _warnings(wire: Mapping[str, Any], limits: Limits) -> Iterator[_Found]:
+    """Yield the fields that request sensitive data, and the defaults that are not valid."""
     try:
         request = parse_request(wire, limits=limits)
     except RequestError:
@@ -107,132 +104,123 @@ def _warnings(wire: Mapping[str, Any], limits: Limits) -> Iterator[tuple[str, st
         return
     for found in secret_fields(request.form, request.message):
         path = "/message" if found.field is None else _path_of(found.field)
-        yield path, found.message
-    _, unmatched = run_steps(settling_steps(request.form), user_and_server_of(request))
+        yield "warning", path, found.message
+    _, unmatched = settle_defaults(request.form, user_and_server_of(request))
     for diagnostic in (*request.diagnostics, *unmatched):
         if diagnostic.code == "default_dropped" and diagnostic.field is not None:
-            yield f"{_path_of(diagnostic.field)}/default", diagnostic.message
+            yield "warning", f"{_path_of(diagnostic.field)}/default", diagnostic.message
 
 
 def _path_of(field: str) -> str:
     return f"/requestedSchema/properties/{_shown(field)}"
 
 
-def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[LintMessage]:
-    def error(path: str, message: str) -> LintMessage:
-        return _finding(rules, "error", path, message)
-
-    def note(path: str, message: str) -> LintMessage:
-        return _finding(rules, "note", path, message)
-
+def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[_Found]:
     if not isinstance(wire.get("message"), str):
-        yield error("/message", "must be a string")
+        yield "error", "/message", "must be a string"
     mode = wire.get("mode", "form")
     if mode not in rules.modes:
-        yield error("/mode", f"must be one of: {', '.join(rules.modes)}")
+        yield "error", "/mode", f"must be one of: {', '.join(rules.modes)}"
     elif mode == "url":
-        yield from _url(wire, rules, error, note)
+        yield from _url(wire, rules)
     else:
-        yield from _schema(wire.get("requestedSchema"), rules, error, note)
+        yield from _schema(wire.get("requestedSchema"), rules)
     if "mode" in wire and rules.revision == "2025-06-18" and mode == "form":
-        yield note("/mode", "this version has no modes; the key is ignored")
+        yield "note", "/mode", "this version has no modes; the key is ignored"
 
 
-def _url(wire: Mapping[str, Any], rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
+def _url(wire: Mapping[str, Any], rules: _Rules) -> Iterator[_Found]:
     if not isinstance(wire.get("url"), str):
-        yield error("/url", "must be a string")
-    has_id = isinstance(wire.get("elicitationId"), str)
-    if rules.needs_id and not has_id:
-        yield error("/elicitationId", "must be a string")
+        yield "error", "/url", "must be a string"
+    if rules.has_id and not isinstance(wire.get("elicitationId"), str):
+        yield "error", "/elicitationId", "must be a string"
     if "elicitationId" in wire and not rules.has_id:
-        yield note("/elicitationId", "this version has no elicitationId; the key is ignored")
+        yield "note", "/elicitationId", "this version has no elicitationId; the key is ignored"
 
 
-def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
+def _schema(schema: object, rules: _Rules) -> Iterator[_Found]:
     at = "/requestedSchema"
     if not isinstance(schema, Mapping):
-        yield error(at, "must be an object")
+        yield "error", at, "must be an object"
         return
     if schema.get("type") != "object":
-        yield error(f"{at}/type", 'must be "object"')
+        yield "error", f"{at}/type", 'must be "object"'
     if not isinstance(schema.get("properties"), Mapping):
-        yield error(f"{at}/properties", "must be an object")
+        yield "error", f"{at}/properties", "must be an object"
         return
     required = schema.get("required", [])
     if not _is_texts(required):
-        yield error(f"{at}/required", "must be a list of names")
+        yield "error", f"{at}/required", "must be a list of names"
     else:
         for name in required:
             if name not in schema["properties"]:
-                yield note(f"{at}/required", f"{_shown(name)} is not among the properties")
+                yield "note", f"{at}/required", f"{_shown(name)} is not among the properties"
     for key in schema:
         if key not in ("type", "properties", "required", "$schema"):
-            yield note(f"{at}/{_shown(key)}", "is not part of the schemas that this version describes")
+            yield "note", f"{at}/{_shown(key)}", "is not part of the schemas that this version describes"
     for name, field in schema["properties"].items():
-        yield from _field(f"{at}/properties/{_shown(name)}", field, rules, error, note)
+        yield from _field(f"{at}/properties/{_shown(name)}", field, rules)
 
 
-def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
+def _field(at: str, field: object, rules: _Rules) -> Iterator[_Found]:
     if not isinstance(field, Mapping):
-        yield error(at, "must be an object")
+        yield "error", at, "must be an object"
         return
     for key in ("title", "description"):
         if key in field and not isinstance(field[key], str):
-            yield error(f"{at}/{key}", "must be a string")
-    yield from _kind(at, field, rules, error)
+            yield "error", f"{at}/{key}", "must be a string"
+    yield from _kind(at, field, rules)
     for key in field:
         if key not in _ANNOTATIONS and key not in _MEANT:
-            yield note(f"{at}/{_shown(key)}", "is not a keyword of this version; a client may ignore it")
+            yield "note", f"{at}/{_shown(key)}", "is not a keyword of this version; a client may ignore it"
 
 
-def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
+def _kind(at: str, field: Mapping[str, Any], rules: _Rules) -> Iterator[_Found]:
     match field.get("type"):
         case "string":
-            yield from _string(at, field, rules, error)
+            yield from _string(at, field, rules)
         case "number" | "integer":
-            yield from _numbers(at, field, ("minimum", "maximum"), error)
-            yield from _default(at, field, rules, is_number, error)
+            yield from _numbers(at, field, ("minimum", "maximum"))
+            yield from _default(at, field, rules, is_number)
         case "boolean":
             if "default" in field and not isinstance(field["default"], bool):
-                yield error(f"{at}/default", "must be true or false")
+                yield "error", f"{at}/default", "must be true or false"
         case "array" if rules.new_enums:
-            yield from _several(at, field, error)
+            yield from _several(at, field)
         case _:
             known = "string, number, integer, boolean" + (", array" if rules.new_enums else "")
-            yield error(f"{at}/type", f"must be one of: {known}")
+            yield "error", f"{at}/type", f"must be one of: {known}"
 
 
-def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
+def _string(at: str, field: Mapping[str, Any], rules: _Rules) -> Iterator[_Found]:
     """Check a text or a single choice: the schema takes whichever of them fits."""
-    yield from _numbers(at, field, ("minLength", "maxLength"), error)
+    yield from _numbers(at, field, ("minLength", "maxLength"))
     is_enum = _is_texts(field.get("enum")) or (rules.new_enums and _is_titled(field.get("oneOf")))
     if "format" in field and field["format"] not in STANDARD_FORMATS and not is_enum:
-        yield error(f"{at}/format", f"must be one of: {', '.join(STANDARD_FORMATS)}")
-    yield from _default(at, field, rules, lambda value: isinstance(value, str), error)
+        yield "error", f"{at}/format", f"must be one of: {', '.join(STANDARD_FORMATS)}"
+    yield from _default(at, field, rules, lambda value: isinstance(value, str))
 
 
-def _several(at: str, field: Mapping[str, Any], error: _Report) -> Iterator[LintMessage]:
+def _several(at: str, field: Mapping[str, Any]) -> Iterator[_Found]:
     items = field.get("items")
-    yield from _numbers(at, field, ("minItems", "maxItems"), error)
+    yield from _numbers(at, field, ("minItems", "maxItems"))
     untitled = isinstance(items, Mapping) and items.get("type") == "string" and _is_texts(items.get("enum"))
     titled = isinstance(items, Mapping) and _is_titled(items.get("anyOf"))
     if not untitled and not titled:
-        yield error(f"{at}/items", "must list options: enum of texts, or anyOf of const and title")
+        yield "error", f"{at}/items", "must list options: enum of texts, or anyOf of const and title"
     if "default" in field and not _is_texts(field["default"]):
-        yield error(f"{at}/default", "must be a list of texts")
+        yield "error", f"{at}/default", "must be a list of texts"
 
 
-def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...], error: _Report) -> Iterator[LintMessage]:
+def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...]) -> Iterator[_Found]:
     for key in keys:
         if key in field and not is_number(field[key]):
-            yield error(f"{at}/{key}", "must be a number")
+            yield "error", f"{at}/{key}", "must be a number"
 
 
-def _default(
-    at: str, field: Mapping[str, Any], rules: _Rules, fits: Callable[[object], bool], error: _Report
-) -> Iterator[LintMessage]:
+def _default(at: str, field: Mapping[str, Any], rules: _Rules, fits: Callable[[object], bool]) -> Iterator[_Found]:
     if "default" in field and rules.every_default and not fits(field["default"]):
-        yield error(f"{at}/default", "must be of the field's type")
+        yield "error", f"{at}/default", "must be of the field's type"
 
 
 def _is_texts(value: object) -> bool:
@@ -244,10 +232,6 @@ def _is_titled(options: object) -> bool:
         isinstance(option, Mapping) and isinstance(option.get("const"), str) and isinstance(option.get("title"), str)
         for option in options
     )
-
-
-def _finding(rules: _Rules, severity: Severity, path: str, message: str) -> LintMessage:
-    return LintMessage(protocol_version=rules.revision, severity=severity, path=path, message=message)
 
 
 def _shown(name: str) -> str:
