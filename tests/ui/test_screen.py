@@ -931,6 +931,18 @@ async def test_the_form_follows_the_size_of_the_window() -> None:
         await person.sees("xxxx")
 
 
+@pytest.mark.parametrize("typed", ["some text", "日本語日本語"])
+async def test_the_marks_of_server_text_stay_visible_in_a_narrow_window(typed: str) -> None:
+    async with asking(form({"f": NAME, "g": NAME}), columns=8, rows=24) as person:
+        await person.types(typed)
+        await person.sees("   | Hel")
+        person.screen.columns = 80
+        application = person.app.application
+        assert application is not None
+        application._on_resize()
+        await person.sees("   | Hello", f">✓ | Your name |  {typed}")
+
+
 async def test_a_long_label_is_readable_beside_short_ones() -> None:
     terms = {"type": "boolean", "title": f"I agree to {'the terms ' * 9}"}
     async with asking(form({"a": {"type": "string", "title": "Age"}, "b": terms})) as person:

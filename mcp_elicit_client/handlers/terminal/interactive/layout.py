@@ -16,7 +16,7 @@ from prompt_toolkit.layout import BufferControl, UIContent
 from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, columns
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 
 _KEYS: dict[str, str] = {
@@ -113,17 +113,20 @@ class ViewControl(BufferControl):
         rows = application.output.get_size().rows if application is not None else 24
         key = (application.render_counter if application is not None else 0, width, rows, self._view())
         if self._kept is None or self._kept[0] != key:
-            self._kept = (key, _as_content(self._draw(width, rows)))
+            self._kept = (key, _as_content(self._draw(width, rows), width))
         return self._kept[1]
 
 
-def _as_content(drawing: Drawing) -> UIContent:
+def _as_content(drawing: Drawing, width: int) -> UIContent:
     lines: list[StyleAndTextTuples] = [[*line, ("", " ")] for line in drawing.lines]
     row, at = drawing.cursor or (0, 0)
+    before = "".join(text for _, text in drawing.lines[row])[:at] if drawing.lines else ""
+    while columns(before) >= width:  # the window would scroll, and hide the marks before text of the server
+        before = before[:-1]
     return UIContent(
         get_line=lambda number: lines[number] if number < len(lines) else [],
         line_count=max(len(lines), 1),
-        cursor_position=Point(x=at, y=row),
+        cursor_position=Point(x=len(before), y=row),
         show_cursor=drawing.shown and drawing.cursor is not None,
     )
 
