@@ -931,6 +931,15 @@ async def test_the_form_follows_the_size_of_the_window() -> None:
         await person.sees("xxxx")
 
 
+@pytest.mark.parametrize("keys", [[DOWN] * 7, ["1"] + [DOWN] * 4], ids=["by arrow", "by filter"])
+@pytest.mark.parametrize("description", ["", "One more line.\n" * 20], ids=["short", "long"])
+async def test_the_option_that_is_pointed_at_is_visible_in_a_small_window(keys: list[str], description: str) -> None:
+    async with asking(form({"f": {**MANY, "description": description}, "g": NAME}), rows=9) as person:
+        for key in keys:
+            await person.types(key)
+            await person.sees(" | > ( ) town")
+
+
 @pytest.mark.parametrize("typed", ["some text", "日本語日本語"])
 async def test_the_marks_of_server_text_stay_visible_in_a_narrow_window(typed: str) -> None:
     async with asking(form({"f": NAME, "g": NAME}), columns=8, rows=24) as person:

@@ -57,6 +57,7 @@ class Drawing:
             elsewhere.
         shown: The cursor is visible.
         focus: The first and last line to keep in view; None if there are none.
+        option: The line of the option to keep in view; None if there is none.
         items: The first line of each field or answer.
     """
 
@@ -64,6 +65,7 @@ class Drawing:
     cursor: tuple[int, int] | None = None
     shown: bool = False
     focus: tuple[int, int] | None = None
+    option: int | None = None
     items: list[int] = field(default_factory=list)
 
     def add(self, other: Drawing) -> None:
@@ -72,6 +74,8 @@ class Drawing:
             row, at = other.cursor
             self.cursor = (len(self.lines) + row, at)
             self.shown = other.shown
+        if other.option is not None:
+            self.option = len(self.lines) + other.option
         self.lines += other.lines
 
 

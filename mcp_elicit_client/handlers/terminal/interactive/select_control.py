@@ -139,8 +139,8 @@ class SelectControl(Control):
         self._first = min(max(self._first, at - _ROWS + 1), at) if at is not None else 0
         last = self._first + _ROWS
         for row, index in enumerate(shown[self._first : last], self._first):
-            if row == at and self.buffer is None:
-                drawn.cursor = (len(drawn.lines), 0)
+            if row == at:
+                drawn.option = len(drawn.lines)
             drawn.lines.append(self._option(index, pointed=row == at and self._pointed is not None, width=width))
         if len(shown) > last:
             text = f"{INDENT}… {self.catalog.text(messages.MORE, count=len(shown) - last)}"
