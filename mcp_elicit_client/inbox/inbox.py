@@ -15,7 +15,6 @@ from mcp_elicit_client._arguments import YEAR, check_int, check_method, check_se
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, drop_nulls, drop_unknown, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -35,6 +34,7 @@ from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.inbox.waiters import AnswerWaiter
+from mcp_elicit_client.presentation.form_input import answer_of_user
 from mcp_elicit_client.typing import FormRequest, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -231,13 +231,8 @@ class Inbox:
             fields = request.form.by_name
             present = drop_unknown(request.form, drop_nulls(request.form, content or {}))
             values = {name: to_json_value(fields[name], value) for name, value in present.items()}
-        answer = Answer(
-            action=action,
-            content=values,
-            by="user",
-            block_server=block_server and request.can_block,
-            confirmed=confirmed,
-            remember=remember and may_remember(request),
+        answer = answer_of_user(
+            request, action, values, block_server=block_server, confirmed=confirmed, remember=remember
         )
         by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())

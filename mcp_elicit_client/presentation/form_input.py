@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import BooleanField, Field, Form, MultiChoiceField
+from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.core.schema.enums import json_equal
 from mcp_elicit_client.core.validation.content import to_json_value, validate_content, validate_without_patterns
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation.input_parsing import DEFAULT_CONTEXT, InputContext, parse_without_checks
-from mcp_elicit_client.typing import FormRequest, Request, Source
+from mcp_elicit_client.typing import Action, Answer, FormRequest, Request, Source
 
 
 class _Omitted:
@@ -187,6 +188,34 @@ def sources_of(request: Request, content: Mapping[str, Any] | None) -> dict[str,
         name: "default" if name in fields and is_suggested(fields[name], value) else "user"
         for name, value in (content or {}).items()
     }
+
+
+def answer_of_user(  # noqa: PLR0913 -- all that an answer can say, by keyword
+    request: Request,
+    action: Action,
+    content: dict[str, Any] | None,
+    *,
+    block_server: bool,
+    confirmed: bool,
+    remember: bool,
+) -> Answer:
+    """
+    Return the answer that a user gave on a page or in another program, not checked against the form.
+
+    Choices that *request* does not offer are ignored.
+
+    Raises:
+        ValidationError: If *content* has values that no form has.
+    """
+    answer = Answer(
+        action=action,
+        content=content,
+        by="user",
+        block_server=block_server and request.can_block,
+        confirmed=confirmed,
+        remember=remember and may_remember(request),
+    )
+    return answer.model_copy(update={"sources": sources_of(request, answer.content)})
 
 
 def is_omitted(field: Field, given: FieldInput) -> bool:

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from mcp_elicit_client._arguments import check_function, check_sync, check_type, describe, is_async
 from mcp_elicit_client.core.answer import Action
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.ag_ui_interrupts import interrupt_data, public_question
@@ -32,7 +32,7 @@ from mcp_elicit_client.inbox.records import read_request
 from mcp_elicit_client.presentation import messages as texts
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.descriptions import error_text
-from mcp_elicit_client.presentation.form_input import sources_of
+from mcp_elicit_client.presentation.form_input import answer_of_user
 from mcp_elicit_client.sdk.callback import calling
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
@@ -330,18 +330,10 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
         return Answer.cancel(by="user", reason="the interrupt was cancelled")
     if not isinstance(value, Mapping) or value.get("question") != question:
         return None
+    choices = {name: value.get(name) is True for name in ("block_server", "confirmed", "remember")}
+    action: Any = value.get("action")
     try:
-        answer = Answer.model_validate(
-            {
-                "action": value.get("action"),
-                "content": value.get("content"),
-                "by": "user",
-                "reason": "the graph was resumed with it",
-                "block_server": value.get("block_server") is True and request.can_block,
-                "confirmed": value.get("confirmed") is True,
-                "remember": value.get("remember") is True and may_remember(request),
-            }
-        )
+        answer = answer_of_user(request, action, value.get("content"), **choices)
     except (ValidationError, TypeError):
         return None
-    return answer.model_copy(update={"sources": sources_of(request, answer.content)})
+    return answer.model_copy(update={"reason": "the graph was resumed with it"})

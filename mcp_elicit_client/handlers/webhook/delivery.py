@@ -15,13 +15,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client.core.answer import Action
-from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.handlers.retry_after import read_retry_after
 from mcp_elicit_client.handlers.webhook.signatures import is_json
 from mcp_elicit_client.inbox.records import question_data
-from mcp_elicit_client.presentation.form_input import sources_of
-from mcp_elicit_client.typing import Answer, Request, Source
+from mcp_elicit_client.presentation.form_input import answer_of_user
+from mcp_elicit_client.typing import Answer, Request
 
 MAX_REPLY = 65_536
 """The maximum length of a reply, in bytes."""
@@ -119,23 +118,14 @@ def read_answer(body: bytes, message_id: str, request: Request) -> Answer:
     data = _AnswerMessage.model_validate(from_json(body)).data
     if data.id != message_id:
         raise ValueError("it answers another request")
+    choices = data.model_dump(include={"block_server", "confirmed", "remember"})
     try:
-        answer = Answer(
-            action=data.action,
-            content=data.content,
-            by=data.by,
-            block_server=data.block_server and request.can_block,
-            confirmed=data.confirmed,
-            remember=data.remember and may_remember(request),
-        )
+        answer = answer_of_user(request, data.action, data.content, **choices)
     except ValidationError:
         raise ValueError("it contains invalid values") from None
-    sources: dict[str, Source]
     if data.by == "user":
-        sources = sources_of(request, answer.content)
-    else:
-        sources = dict.fromkeys(answer.content or {}, "policy")
-    return answer.model_copy(update={"sources": sources})
+        return answer
+    return answer.model_copy(update={"by": data.by, "sources": dict.fromkeys(answer.content or {}, "policy")})
 
 
 def pause_before(attempt: int) -> float:
