@@ -13,7 +13,7 @@ from mcp_elicit_client.dispatch import normalize_handler, options_for
 from mcp_elicit_client.exceptions import MissingExtraError, RequestError
 from mcp_elicit_client.handlers.acp import wire
 from mcp_elicit_client.handlers.acp.connection import ConnectionTap
-from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.request_options import MODES, RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
 
@@ -43,7 +43,8 @@ def elicitation_capabilities(
         from acp.schema import ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities
     except ImportError as error:
         raise MissingExtraError("acp", "elicitation_capabilities") from error
-    modes = _answered_modes(handler, options_for(handler, request_options))
+    options = options_for(handler, request_options)
+    modes = normalize_handler(handler).modes.intersection(MODES if options.modes is None else options.modes)
     return ElicitationCapabilities(
         form=ElicitationFormCapabilities() if "form" in modes else None,
         url=ElicitationUrlCapabilities() if "url" in modes else None,
@@ -84,11 +85,6 @@ def answer_agent(
         ValueError: As for `sdk.callback.elicitation_callback`.
     """
     _AgentRequests(handler, Server.from_name(agent), user, request_options).attach(connection)
-
-
-def _answered_modes(handler: Handler, options: RequestOptions) -> frozenset[Mode]:
-    modes = normalize_handler(handler).modes
-    return modes if options.modes is None else modes.intersection(options.modes)
 
 
 class _OpenRequest(NamedTuple):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _SUBTYPE = "elicitation"
 """The subtype of the control requests that are answered."""
 
+_MCP_NAMES = {"requested_schema": "requestedSchema", "elicitation_id": "elicitationId"}
+
 _logger = logging.getLogger("mcp_elicit_client")
 
 
@@ -76,17 +78,10 @@ async def _answer(dispatcher: SdkDispatcher, asked: Mapping[str, Any]) -> dict[s
 
 
 def _to_mcp(asked: Mapping[str, Any]) -> dict[str, Any]:
-    names = {
-        "mode": "mode",
-        "message": "message",
-        "requested_schema": "requestedSchema",
-        "url": "url",
-        "elicitation_id": "elicitationId",
-    }
-    wire = {wire: asked[name] for name, wire in names.items() if asked.get(name) is not None}
-    schema, order = wire.get("requestedSchema"), asked.get("property_order")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if isinstance(schema, dict) and isinstance(properties, dict) and isinstance(order, list):
-        first = [name for name in order if isinstance(name, str) and name in properties]
-        wire["requestedSchema"] = {**schema, "properties": {name: properties[name] for name in [*first, *properties]}}
+    wire = {_MCP_NAMES.get(name, name): value for name, value in asked.items()}
+    match wire:
+        case {"requestedSchema": {"properties": dict(properties)} as schema, "property_order": list(order)}:
+            first = [name for name in order if isinstance(name, str) and name in properties]
+            ordered = {name: properties[name] for name in [*first, *properties]}
+            wire["requestedSchema"] = {**schema, "properties": ordered}
     return wire

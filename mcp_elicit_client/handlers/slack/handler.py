@@ -143,18 +143,12 @@ def _chat_errors() -> Iterator[None]:
         # What is between the bot and Slack may answer in its place, with any text.
         data = getattr(response, "data", None)
         reason = data.get("error") if isinstance(data, dict) else None
-        status = _status(response)
+        status = getattr(response, "status_code", None) or response.status  # that of aiohttp, if it is not JSON
         is_temporary = status == 429 or status >= 500
         pause = _pause(response.headers) if is_temporary else None
         raise ChatError(f"Slack: {reason or 'no reason'}", pause) from error
     except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}", _RETRY_AFTER) from error
-
-
-def _status(response: Any) -> int:
-    """Return the HTTP status of a response of the SDK, or of aiohttp if its body is not JSON."""
-    status: int = response.status_code if hasattr(response, "status_code") else response.status
-    return status
 
 
 def _pause(headers: Mapping[str, str]) -> float:
