@@ -13,7 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Any, TypeAlias
 
 from mcp_elicit_client._arguments import check_sync, check_type
@@ -199,7 +199,9 @@ class InterruptBridge:
         """Yield the events of the agent, with this run's own beginning and end."""
         finished: BaseEvent = _finished(run_input)
         calls = ThreadCalls(self._connections, self._suspend, thread.user, run_input.thread_id)
-        async with _closing(agent(run_input, calls)) as events:
+        events: Any = agent(run_input, calls)
+        # A generator is closed in the task that runs it, also if its events are not read to the end.
+        async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
             async for event in events:
                 if event.type == EventType.RUN_FINISHED:
                     finished = event
@@ -248,17 +250,6 @@ class InterruptBridge:
             return None
         text = result_text(result)
         return _tool_message(tool_call_id, text, error=(text or _CALL_FAILED) if result.is_error else None)
-
-
-@asynccontextmanager
-async def _closing(events: AsyncIterator[BaseEvent]) -> AsyncIterator[AsyncIterator[BaseEvent]]:
-    """Close the generator of an agent in the task that runs it, also if its events are not read to the end."""
-    try:
-        yield events
-    finally:
-        close = getattr(events, "aclose", None)
-        if close is not None:
-            await close()
 
 
 def result_text(result: Any) -> str:

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.handlers.ag_ui_interrupts import ResumeEntryError, check_ids, read_resume
-from mcp_elicit_client.handlers.langgraph.handler import INTERRUPT_TYPE, question_request, resume_value
+from mcp_elicit_client.handlers.langgraph.handler import CANCELLED, INTERRUPT_TYPE, question_request, resume_value
 
 if TYPE_CHECKING:
     from ag_ui.core import Interrupt, ResumeEntry, RunAgentInput
@@ -66,8 +66,7 @@ class ElicitingAgentMixin:
             )
             return command
         check_ids([entry.interrupt_id for entry in entries], waiting)
-        given = {entry.interrupt_id: entry for entry in entries}
-        return Command(resume={each: _resume(waiting[each], entry) for each, entry in given.items()})
+        return Command(resume={each.interrupt_id: _resume(waiting[each.interrupt_id], each) for each in entries})
 
 
 def _value(interrupt: Interrupt) -> Any:
@@ -82,6 +81,6 @@ def _is_ours(value: Any) -> bool:
 def _resume(value: Any, entry: ResumeEntry) -> Any:
     """Return what resumes the node that was interrupted with *value*."""
     if not _is_ours(value):  # an interrupt of another part of the graph
-        return entry.payload if entry.status == "resolved" else {"__agui_cancelled__": True}
+        return entry.payload if entry.status == "resolved" else {CANCELLED: True}
     resumed = read_resume(question_request(value), entry.status, entry.payload, entry.metadata)
     return resume_value(value, resumed.action, resumed.content, **resumed.options)

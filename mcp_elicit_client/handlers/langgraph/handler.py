@@ -42,7 +42,7 @@ T = TypeVar("T")
 INTERRUPT_TYPE = "elicitation.asked"
 """The ``type`` in the value of each interrupt."""
 
-_CANCELLED = "__agui_cancelled__"
+CANCELLED = "__agui_cancelled__"
 """What ``ag-ui-langgraph`` resumes a graph with if the user cancelled, without an agent that matches IDs."""
 
 
@@ -326,7 +326,7 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
 
     A cancel of an AG-UI front end need not name the request.
     """
-    if isinstance(value, Mapping) and value.get(_CANCELLED) is True:
+    if isinstance(value, Mapping) and value.get(CANCELLED) is True:
         return Answer.cancel(by="user", reason="the interrupt was cancelled")
     if not isinstance(value, Mapping) or value.get("question") != question:
         return None
