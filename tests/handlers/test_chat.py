@@ -188,6 +188,24 @@ async def test_a_withdrawn_request_loses_the_buttons_that_another_process_has_sh
     assert not any(each.buttons for each in chat.messages.values())
 
 
+@pytest.mark.parametrize("max_history", [0, 100])
+async def test_an_answer_replaces_the_buttons_that_another_process_has_shown(max_history: int) -> None:
+    chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history))
+    asks, other = ChatHandler(chat, inbox=inbox), ChatHandler(chat, inbox=inbox)
+    schema = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+    request = parse_request(form_params(schema), server="mail", user="ann")
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(asks, request)
+            await until(lambda: chat.messages)
+            await anyio.wait_all_tasks_blocked()
+            await other.reply("ann", "x", message_id="m1")
+            await asks.press("ann", chat.button("Send", "2").data)
+
+    assert chat.messages["2"].text.endswith("You accepted.")
+    assert not any(each.buttons for each in chat.messages.values())
+
+
 async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> None:
     now = [1_800_000_000.0]
     store, chat = MemoryStore(clock=lambda: now[0]), Chat()

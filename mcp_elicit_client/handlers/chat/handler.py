@@ -348,6 +348,8 @@ class ChatHandler:
     async def _send(self, person: str, session: Session, answer: Answer, *, is_below: bool) -> Reaction:
         """Answer the request, unless it was answered before."""
         entry_id = session.entry.id
+        if entry_id in self._asking:  # another process may have shown it, and an answer ends the session
+            self._shown[entry_id] = session.message_id
         try:
             result = await self._inbox.answer(
                 person,
