@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 from starlette.routing import Mount, Route
 
@@ -162,6 +163,42 @@ async def test_a_style_that_the_inbox_refuses_is_an_error_of_the_element() -> No
             }"""
         )
         assert error == "Error: The style of the inbox could not be loaded: 503"
+
+
+FAILED_STATUS = """async () => {
+  const element = document.querySelector("mcp-elicitation");
+  const failed = new Promise((resolve) => { element.addEventListener("elicitation-error", resolve); });
+  await element.load();
+  return (await failed).detail.status;
+}"""
+
+
+async def test_a_page_of_a_proxy_is_an_error_of_the_element_and_not_shown() -> None:
+    async with opened_list(Inbox(MemoryStore())) as page:
+        await page.goto("/")
+        await page.get_by_text("No pending requests").wait_for()
+        await page.route(
+            "**/requests/",
+            lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>"),
+        )
+        assert await page.evaluate(FAILED_STATUS) == 502
+        assert await page.get_by_text("No pending requests").count() == 1
+
+
+async def test_a_redirect_to_the_sign_in_of_the_host_is_the_error_401_of_the_element() -> None:
+    def redirect(_web: Any) -> str:
+        raise HTTPException(303, headers={"Location": "/login"})
+
+    host = page_of(attributes="", kind="", script="/requests/static/mcp-elicitation.js")
+    routes = [
+        Route("/", lambda _: host),
+        Route("/login", lambda _: HTMLResponse("<main><h1>Sign in</h1></main>")),
+        Mount("/requests", inbox_app(Inbox(MemoryStore()), redirect)),
+    ]
+    async with serving(Starlette(routes=routes)) as origin, opened(origin) as page:
+        await page.goto("/")
+        assert await page.evaluate(FAILED_STATUS) == 401
+        assert await page.get_by_text("Sign in").count() == 0
 
 
 async def test_a_list_is_loaded_again_if_there_was_no_network_when_a_request_expired() -> None:

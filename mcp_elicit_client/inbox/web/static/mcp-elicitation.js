@@ -841,13 +841,14 @@ class McpElicitation extends HTMLElement {
       return false;
     }
     if (load !== this.#loads || !this.isConnected) return true;
-    if (!(reply.headers.get("content-type") || "").startsWith("text/html")) {
-      if (reply.status !== 401) this.#fail({ status: reply.status });
-      return true;
+    const isHtml = (reply.headers.get("content-type") || "").startsWith("text/html");
+    const page = new DOMParser().parseFromString(isHtml ? html : "", "text/html");  // Its scripts do not run.
+    const main = page.querySelector("main[data-elicitation-page]");
+    if (!main) {  // a page of a proxy, or one for the sign-in to which the host redirects
+      if (reply.status !== 401) this.#fail({ status: reply.redirected ? 401 : reply.status });
+      return !isFailing(reply);
     }
-    const page = new DOMParser().parseFromString(html, "text/html");  // Its scripts do not run.
     const card = element("section", { className: "card", lang: page.documentElement.lang });
-    const main = page.querySelector("main");
     for (const { name, value } of main.attributes) if (name.startsWith("data-")) card.setAttribute(name, value);
     card.append(...main.childNodes);
     delete card.dataset.alone;
