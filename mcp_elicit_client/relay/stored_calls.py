@@ -175,15 +175,15 @@ class StoredCalls:
             stored = await self._store.replace(kept, following, self._expiry(following))
             return None if stored is None else _to_leg(stored)
         outcome = _store_outcome(content.snapshot.call_spec, result, failure) if sending.was_sent else None
-        try:
-            if outcome is None:  # the server cannot be reached, so the same responses may be sent again
-                await self._release(kept)
-            else:
-                ended = LegRecord(number, ends_at, responses, outcome=outcome)
-                ttl = self._leg_ttl if isinstance(result, Leg) else OUTCOME_TTL
+        if outcome is None:  # the server cannot be reached, so the same responses may be sent again
+            await self._release(kept)
+        else:
+            ended = LegRecord(number, ends_at, responses, outcome=outcome)
+            ttl = self._leg_ttl if isinstance(result, Leg) else OUTCOME_TTL
+            try:
                 await self._store.replace(kept, ended, self._store.clock() + ttl)
-        except InboxError as error:  # The server has done what was asked: its result must not be lost.
-            _logger.warning("the outcome of a call could not be stored: %s", error)
+            except InboxError as error:  # The server has done what was asked: its result must not be lost.
+                _logger.warning("the outcome of a call could not be stored: %s", error)
         return result if isinstance(result, Leg) else CallOutcome(result, failure)
 
     async def renew_leases(self) -> None:
@@ -231,8 +231,11 @@ class StoredCalls:
         return await self._store.replace(kept, leased, max(kept.expires_at, until))
 
     async def _release(self, kept: KeptLeg) -> None:
-        """Give the lease back: the responses may be sent again."""
-        await self._store.replace(kept, replace(kept.leg, sending=""), kept.expires_at)
+        """Give the lease back: the responses may be sent again.  If that fails, they may be once it has ended."""
+        try:
+            await self._store.replace(kept, replace(kept.leg, sending=""), kept.expires_at)
+        except InboxError as error:
+            _logger.warning("a call could not be given back to its store: %s", error)
 
     def _expiry(self, leg: LegRecord) -> float:
         """Return until when *leg* can be answered, if it is stored now."""

@@ -14,10 +14,11 @@ from mcp_elicit_client.calls.suspending import PausedCall
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import FormRequest, Server
-from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore
 from mcp_elicit_client.relay.leg_stores import (
     MAX_IN_MEMORY,
     InboxLegs,
+    KeptLeg,
     LegContent,
     LegRecord,
     LegStore,
@@ -25,6 +26,7 @@ from mcp_elicit_client.relay.leg_stores import (
     StoredOutcome,
 )
 from mcp_elicit_client.relay.legs import CallOutcome
+from mcp_elicit_client.relay.refusals import RelayClosedError
 from mcp_elicit_client.relay.state import StateContent
 from mcp_elicit_client.relay.stored_calls import StoredCalls
 from tests.support.inboxes import Clock, call_snapshot
@@ -170,3 +172,33 @@ async def test_a_result_that_cannot_be_written_as_json_is_not_obtained_again_by_
     assert isinstance(again, CallOutcome)
     assert again.error is not None
     assert times == 1
+
+
+class FailingLegs(MemoryLegs):
+    """Legs that can no longer be replaced once *has_failed* is True."""
+
+    has_failed = False
+
+    async def replace(self, kept: KeptLeg, leg: LegRecord, expires_at: float) -> KeptLeg | None:
+        if self.has_failed:
+            raise InboxError("The inbox cannot be used.")
+        return await super().replace(kept, leg, expires_at)
+
+
+@pytest.mark.rounds
+async def test_a_store_that_fails_when_the_relay_is_closed_does_not_hide_that(caplog: pytest.LogCaptureFixture) -> None:
+    store = FailingLegs()
+    calls = StoredCalls(store, leg_ttl=10, max_ttl=100, limits=Limits())
+    content = first_leg(Clock()).content
+    assert content is not None
+    leg = await calls.start("ann", PausedCall(content.snapshot, content.questions))
+
+    async def proceed(*_: object) -> None:
+        store.has_failed = True
+        raise RelayClosedError
+
+    state = StateContent(leg.call_id, leg.number, "")
+    responses = {key: ElicitResult(action="accept") for key in leg.questions}
+    with pytest.raises(RelayClosedError):
+        await calls.respond("ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed)
+    assert "could not be given back to its store" in caplog.text
