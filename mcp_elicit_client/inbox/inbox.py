@@ -466,9 +466,11 @@ async def record_notice(inbox: Inbox, owner: str, notice: Notice) -> None:
     now = store.clock()
     stored = codec.new_request(owner, notice.request.model_copy(update={"deadline": None}), now)
     answer = Answer.decline(by="policy", policy=notice.policy)
-    await store.put(stored)
-    await store.resolve(owner, stored.id, codec.encode_answer(stored, answer, f"{POLICY} {notice.policy}", now))
-    await store.leave(stored, None)
+    resolution = codec.encode_answer(stored, answer, f"{POLICY} {notice.policy}", now)
+    try:
+        await store.put(stored)
+    finally:
+        await store.leave(stored, resolution)
 
 
 async def save_progress(inbox: Inbox, owner: str, entry_id: str, progress: Mapping[str, Any] | None) -> None:

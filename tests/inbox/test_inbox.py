@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Limits, parse_request
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import default_answer_timeout
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import (
@@ -28,7 +29,8 @@ from mcp_elicit_client.inbox import (
     request_schema,
 )
 from mcp_elicit_client.inbox import inbox as inbox_module
-from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, Resolution
+from mcp_elicit_client.inbox.inbox import record_notice
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.policies import answer_timeout
 from tests.support import EVENT_LOOPS, form_params, until
@@ -847,3 +849,22 @@ async def test_a_request_is_extended_in_its_last_second_by_a_process_whose_clock
         await until(lambda: len(looks) > 1)
         await other.answer("ann", looks[0], "accept", {"a": "x"})
         assert (await asked.result()).content == {"a": "x"}
+
+
+async def test_a_notice_whose_task_is_cancelled_is_recorded_and_never_pending(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = stores()
+    inbox, put = Inbox(store), store.put
+    notice = Notice(request=request(), policy="rate_limit", reason="too many requests")
+    with anyio.CancelScope() as scope:
+
+        async def put_and_cancel(stored: StoredRequest) -> None:
+            await put(stored)
+            scope.cancel()
+
+        monkeypatch.setattr(store, "put", put_and_cancel)
+        await record_notice(inbox, "ann", notice)
+
+    (entry,) = (await inbox.history("ann")).entries
+    assert (entry.state, entry.action, entry.answered_by) == ("answered", "decline", "policy rate_limit")

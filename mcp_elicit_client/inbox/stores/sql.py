@@ -174,11 +174,7 @@ class SqlStore:
         self._close_stale()
         key = {"id": entry_id, "owner": owner}
         with self._database.writing() as session:
-            values = {
-                **session.resolution_columns(resolution),
-                "action": resolution.action,
-                "answer": resolution.answer,
-            }
+            values = {**session.resolution_columns(resolution), "answer": resolution.answer}
             if session.execute("resolve_live_request", now=self.clock(), **key, **values).rowcount:
                 session.execute("limit_history", owner=owner, max_history=self._max_history)
                 return "pending"

@@ -65,6 +65,7 @@ class SqlSession:
             "state": resolution.state,
             "answered_by": resolution.answered_by,
             "updated_at": resolution.updated_at,
+            "action": resolution.action,
             "revision": self.next_revision(),
         }
 

@@ -59,7 +59,7 @@ WHERE id = :id AND owner = :owner AND state = 'pending' AND expires_at > :now
 
 -- name: resolve_request
 UPDATE requests
-SET state = :state, answered_by = :answered_by, updated_at = :updated_at, revision = :revision
+SET state = :state, answered_by = :answered_by, updated_at = :updated_at, action = :action, revision = :revision
 WHERE id = :id
 
 -- name: extend_request
