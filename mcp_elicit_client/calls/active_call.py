@@ -97,11 +97,11 @@ class CallTimeouts:
     @contextmanager
     def paused_for_user(self) -> Iterator[None]:
         """Pause the server's timeout, and count the time of the user, while a request is open."""
-        self.pause()
+        self._count(+1)
         try:
             yield
         finally:
-            self.resume()
+            self._count(-1)
 
     @contextmanager
     def paused_for_host(self) -> Iterator[None]:
@@ -111,14 +111,6 @@ class CallTimeouts:
             yield
         finally:
             self._count(0, -1)
-
-    def pause(self) -> None:
-        """Note that a request is open."""
-        self._count(+1)
-
-    def resume(self) -> None:
-        """Note that a request is no longer open."""
-        self._count(-1)
 
     @property
     def user_deadline(self) -> float:
@@ -135,7 +127,7 @@ class CallTimeouts:
 
     @property
     def is_user_late(self) -> bool:
-        """True if the user's timeout had passed by the latest `pause` or `resume`."""
+        """True if the user's timeout had passed when a request was last opened or closed."""
         return self.answer_timeout is not None and self._user_seconds >= self.answer_timeout
 
     def expired(self, limit: Literal["timeout", "answer_timeout"]) -> CallTimeoutError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Literal, TypeAlias
 
 import anyio
@@ -93,13 +93,10 @@ class ElicitationDispatcher:
             return Answer.cancel(by="unattended", reason="the request cannot be assigned to one of several users")
         user = users.pop() if users else self.user
         request = self._with_completion(request.model_copy(update={"user": user}) if user != request.user else request)
-        for call in calls:
-            call.timeouts.pause()
-        try:
-            return await self._ask_in_time(request, calls)
-        finally:
+        with ExitStack() as pauses:
             for call in calls:
-                call.timeouts.resume()
+                pauses.enter_context(call.timeouts.paused_for_user())
+            return await self._ask_in_time(request, calls)
 
     async def _ask_in_time(self, request: Request, calls: Sequence[ActiveCall]) -> Answer:
         """Ask about a server-initiated request until the user's timeouts of all *calls* pass."""
