@@ -249,7 +249,9 @@ class _Stored:
         except ConfigurationError as error:
             if storage.startswith("redis"):
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
-            raise ValueError(f"{storage!r} is not a storage for rate limits: {error}") from None
+            raise ValueError(_NOT_A_STORAGE) from None
+        except ValueError:  # it may quote a part of a password
+            raise ValueError(_NOT_A_STORAGE) from None
         self._full_until: dict[_Key, float] = {}
         self._sweeper = Sweeper()
         self._is_unavailable = False
@@ -328,6 +330,8 @@ def _locks() -> _Locks:
 
 _STORAGE_TIMEOUT = 5.0
 """The maximum time for Redis to accept a connection or to respond, in seconds.  redis before 8 has no limit."""
+
+_NOT_A_STORAGE = "`storage` must be memory:// or a URL of Redis, such as redis://localhost:6379."
 
 _MAX_AMOUNT = 1_000_000
 """The largest number of requests in a window.  The time of each is kept."""

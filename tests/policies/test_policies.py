@@ -519,8 +519,17 @@ def test_an_invalid_rate_or_storage_is_refused() -> None:
     for rate in ("often", "5 per fortnight", "0/minute", "5/minute;0/hour", "1000001/day", f"5/{10**30} days"):
         with pytest.raises(ValueError, match=f"'{rate}' is not a rate. Write a number from 1 to 1000000 and a time"):
             rate_limit([rate])
-    with pytest.raises(ValueError, match="'nowhere://' is not a storage"):
+    with pytest.raises(ValueError, match="`storage` must be memory:// or a URL of Redis"):
         rate_limit(storage="nowhere://")
+
+
+@pytest.mark.parametrize(
+    "storage", [":hunter2@localhost:6379", "nowhere://:hunter2@localhost", "redis://:hunter2/hunter2@localhost"]
+)
+def test_an_invalid_storage_is_refused_without_its_password(storage: str) -> None:
+    with pytest.raises(ValueError, match="`storage` must be") as caught:
+        rate_limit(storage=storage)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_storage_whose_package_is_missing_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
