@@ -127,7 +127,7 @@ class _AnswerCommand:
         settings = CallSettings.read(snapshot.reference, self.store)
         server = self._server(settings, snapshot.server)
         pushed = PushedRequests()
-        caller = make_caller(snapshot.server, self.store.user, settings, pushed)
+        caller = make_caller(snapshot.server, self.store.user, settings, pushed, self.catalog)
         is_given = give is None
         with open_log() as errlog:
             try:

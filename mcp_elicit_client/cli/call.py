@@ -26,6 +26,7 @@ from mcp_elicit_client.cli.common import (
     output_width,
     parse_json,
     quote,
+    report_unanswered,
 )
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
@@ -126,8 +127,7 @@ async def _connect_and_call(
         if script is not None:
             script.note_refusal(refusal)
         elif not options.headless:
-            reason = catalog.text(messages.NOT_ANSWERED, reason=refusal)
-            print(catalog.text(messages.ERROR, reason=reason), file=sys.stderr)
+            report_unanswered(refusal, catalog)
 
     async def report_unattended(_request: Request, answer: Answer) -> None:
         if answer.by == "unattended" and script is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +13,13 @@ from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.cli.call_store import OpenStore
+from mcp_elicit_client.cli.common import report_unanswered
 from mcp_elicit_client.cli.handlers import limits
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, Request
 
@@ -91,7 +94,9 @@ class PushedRequests:
         return Answer.cancel(by="unattended", reason="the call cannot be suspended for this request")
 
 
-def make_caller(name: str, user: str, settings: CallSettings, pushed: PushedRequests) -> Caller:
+def make_caller(
+    name: str, user: str, settings: CallSettings, pushed: PushedRequests, catalog: MessageCatalog
+) -> Caller:
     """Return the caller of a suspended call, with the same rules in every process."""
     registry = ElicitationRegistry(
         limits=Limits(**settings.limits),
@@ -99,6 +104,7 @@ def make_caller(name: str, user: str, settings: CallSettings, pushed: PushedRequ
         policy=protect_secrets(action="warn"),
     )
     registry.on_elicitation(pushed)
+    registry.notifier.on_refused = functools.partial(report_unanswered, catalog=catalog)
     return Caller(registry, name, user=user)
 
 

@@ -72,6 +72,12 @@ def explain_refusal(error: RequestError, catalog: MessageCatalog) -> str:
     return f"{error}. {catalog.text(messages.LOOPBACK_HINT)}" if is_loopback else str(error)
 
 
+def report_unanswered(reason: str, catalog: MessageCatalog) -> None:
+    """Print why a request was not answered."""
+    text = catalog.text(messages.NOT_ANSWERED, reason=reason)
+    print(catalog.text(messages.ERROR, reason=text), file=sys.stderr)
+
+
 # --- Errors
 
 

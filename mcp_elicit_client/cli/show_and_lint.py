@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import CommandError, describe_diagnostic, explain_refusal, read_params, wrap
+from mcp_elicit_client.cli.common import (
+    CommandError,
+    describe_diagnostic,
+    explain_refusal,
+    read_params,
+    report_unanswered,
+    wrap,
+)
 from mcp_elicit_client.cli.handlers import handler_from_options, limits, url_rules
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.parse import parse_request
@@ -73,10 +80,9 @@ def run_show(options: argparse.Namespace) -> int:
     print(json.dumps({**wire, **_details(given, shown, catalog)} if options.json else wire))
     if given.by == "user":
         return 0
-    failure = CommandError(messages.NOT_ANSWERED, reason=given.reason)
     if given.by == "error" or not options.headless:
-        raise failure
-    print(catalog.text(messages.ERROR, reason=failure.text(catalog)), file=sys.stderr)
+        raise CommandError(messages.NOT_ANSWERED, reason=given.reason)
+    report_unanswered(given.reason, catalog)
     return 0
 
 

@@ -50,7 +50,7 @@ async def _call(options: argparse.Namespace, address: ServerAddress, arguments: 
     pushed = PushedRequests()
     async with open_store(options, create=True) as store:
         settings = CallSettings.of_call(options, address, store)
-        caller = make_caller(options.name or address.name, store.user, settings, pushed)
+        caller = make_caller(options.name or address.name, store.user, settings, pushed, catalog)
         with open_log() as errlog:
             try:
                 async with connect(address.target(errlog), caller) as connection:
