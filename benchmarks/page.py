@@ -70,10 +70,10 @@ async def main():
         print(times[-1][0] - begun[0], times[-1][1] - begun[1])
 
 print(imported - begin, 0)
-{page}.UNSEEN_TIMEOUT = 0
+from mcp_elicit_client.handlers.browser import tab
+tab.UNSEEN_TIMEOUT = 0
 asyncio.run(main())
 """
-_PAGE = "__import__('mcp_elicit_client.handlers.browser.tab', fromlist=['page'])"
 
 
 def run(rounds: int) -> list[tuple[float, float]]:
@@ -83,7 +83,7 @@ def run(rounds: int) -> list[tuple[float, float]]:
     Returns:
         The seconds, and those of the processor, of the import and of each question.
     """
-    code = _TIME.format(rounds=rounds, page=_PAGE)
+    code = _TIME.format(rounds=rounds)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     rows = [line.split() for line in ran.stdout.splitlines()]

@@ -117,7 +117,7 @@ class ProcessObserver:
     # --- standard input
 
     @contextlib.contextmanager
-    def typing(self, lines: Iterable[str | bytes], *, after: float = 0.0, until: float | None = None) -> Iterator[None]:
+    def typing(self, lines: Iterable[bytes], *, after: float = 0.0, until: float | None = None) -> Iterator[None]:
         """
         Type *lines* at standard input, followed by its end.
 
@@ -126,7 +126,7 @@ class ProcessObserver:
             after: Seconds before the first line.
             until: Seconds between the last line and the end of the input.
         """
-        data = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
+        data = b"".join(line + b"\n" for line in lines)
         reader, writer = os.pipe()
         os.dup2(reader, 0)
         os.close(reader)
