@@ -43,6 +43,8 @@ class Html(HTMLParser):
 def broken(site: Path) -> Iterator[str]:
     """Yield a sentence for everything that leads nowhere; *site* is the folder that was built."""
     pages = {path: _read(path) for path in sorted(site.rglob("*.html"))}
+    if not pages:
+        yield f"{site} has no page"
     for path, page in pages.items():
         here = path.relative_to(site)
         for target in page.loads:

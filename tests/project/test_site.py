@@ -33,6 +33,10 @@ def test_a_site_that_holds_together_has_no_faults(site: Path) -> None:
     assert faults(site, "") == []
 
 
+def test_a_site_that_was_not_built_is_a_fault(tmp_path: Path) -> None:
+    assert list(broken(tmp_path)) == [f"{tmp_path} has no page"]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
