@@ -55,21 +55,24 @@ class ServerAddress:
 
         Raises:
             UsageError: If there are two, the command is empty, or an option
-                does not fit the address.
+                does not fit the address or has no effect without one.
         """
+        headers = _pairs(options.header)
         if options.url and options.server_command:
             raise UsageError(messages.SERVER_MISSING)
-        headers = _pairs(options.header)
-        for name, given, fits in (("--env", options.env, not options.url), ("--header", headers, bool(options.url))):
-            if given and not fits:
-                raise UsageError(messages.OPTIONS_CONFLICT, first=name, second="--url" if options.url else "-- COMMAND")
         if options.url:
+            if options.env:
+                raise UsageError(messages.OPTIONS_CONFLICT, first="--env", second="--url")
             _check_url(options.url)
             return cls(url=options.url, headers=headers)
         if options.server_command:
+            if headers:
+                raise UsageError(messages.OPTIONS_CONFLICT, first="--header", second="-- COMMAND")
             if not options.server_command[0].strip():
                 raise UsageError(messages.SERVER_MISSING)
             return cls(command=tuple(options.server_command), directory=str(Path.cwd()), env=tuple(options.env))
+        if options.env or headers or options.name:
+            raise UsageError(messages.SERVER_MISSING)
         return None
 
     @property
