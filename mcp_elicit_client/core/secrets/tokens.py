@@ -21,6 +21,7 @@ NUMBER = "0"
 MOST_TEXT = 16_384
 LEAST_WORD = 4
 _LEAST_JOINED = 8
+_LEAST_IMITATION = 3
 _LONGEST_STEM = 24
 _COMPOUNDS = range(6, 41)
 # Latin letters beyond ASCII: extensions A and B, IPA, phonetic, C, D, enclosed.
@@ -215,8 +216,8 @@ def _as_one_word(match: re.Match[str]) -> str:
 @lru_cache(maxsize=8192)
 def _words(token: str) -> tuple[str, ...]:
     """Split a token where it hides several words, and read what is written oddly."""
-    if not token.isascii() and any("a" <= letter <= "z" for letter in token.casefold()):
-        token = token.translate(_lookalikes())
+    if not token.isascii():
+        token = _in_latin(token)
     word = token.casefold()
     if word in load_lexicon().in_phrases:
         return (word,)
@@ -227,14 +228,25 @@ def _words(token: str) -> tuple[str, ...]:
     return _words_of_unknown(token, word)
 
 
+def _in_latin(token: str) -> str:
+    """Return *token* with Latin letters for lookalikes if it has Latin letters too, or is a known word only so."""
+    word = token.casefold()
+    latin = token.translate(_lookalikes())
+    if any("a" <= letter <= "z" for letter in word):
+        return latin
+    is_imitation = len(token) >= _LEAST_IMITATION and latin.isascii() and sign_of(word) == UNKNOWN
+    return latin if is_imitation and sign_of(latin.casefold()) != UNKNOWN else token
+
+
 def _parts_of_known(token: str, word: str) -> tuple[str, ...]:
     """Return a known word, or its parts: of ``isPasswordProtected`` it is known, but not all that it says."""
     parts = () if word == token else tuple(pattern("hump").sub(" ", token).casefold().split())
-    return parts if len(parts) > 1 and sign_of(word) in map(sign_of, parts) else (word,)
+    signs = [sign_of(part) for part in parts]
+    return parts if len(parts) > 1 and sign_of(word) in (*signs, "".join(signs)) else (word,)
 
 
 def _words_of_unknown(token: str, word: str) -> tuple[str, ...]:
-    known = None if word.isalpha() else _without_digits(word)
+    known = None if word.isalpha() else _without_additions(word)
     if known and token.isupper():  # before it is cut after its digits: ``P4SSW0RD``
         return (known,)
     if word != token and len(pieces := pattern("hump").sub(" ", token).split()) > 1:
@@ -252,9 +264,9 @@ def _as_read(word: str) -> str:
     return next((reading for reading in readings if sign_of(reading) != UNKNOWN), word)
 
 
-def _without_digits(word: str) -> str | None:
-    """Return the known word that *word* is with digits after it, or with digits and signs for letters."""
-    readings = (word.rstrip("0123456789"), *(word.translate(each) for each in _leet()))
+def _without_additions(word: str) -> str | None:
+    """Return the known word that *word* is with digits or ``'s`` after it, or with digits and signs for letters."""
+    readings = (word.rstrip("0123456789"), word.removesuffix("'s"), *(word.translate(each) for each in _leet()))
     return next((reading for reading in readings if sign_of(reading) != UNKNOWN), None)
 
 
