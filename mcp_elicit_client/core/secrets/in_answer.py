@@ -29,6 +29,7 @@ _LONG_KEY = 16
 _TEXTS_IN_A_STEP = 16
 _Row: TypeAlias = tuple[SecretKind, str, re.Pattern[str]]
 _IS_SIGNS = frozenset("=:：")
+_PLAIN_QUOTES = str.maketrans("“”„«»「」『』‘’", '"' * 9 + "''")
 _DOCUMENTED_USERS = frozenset({"user", "username", "login", "name", ""})
 
 
@@ -87,7 +88,7 @@ def _texts(value: object) -> Iterable[str]:
 def _typed(text: str) -> str:
     if text.isascii():
         return text
-    text = marks().sub("", unicodedata.normalize("NFKC", text)[:MOST_TEXT])
+    text = marks().sub("", unicodedata.normalize("NFKC", text)[:MOST_TEXT]).translate(_PLAIN_QUOTES)
     return pattern("foreign_digit").sub(lambda digit: str(unicodedata.decimal(digit.group())), text)
 
 

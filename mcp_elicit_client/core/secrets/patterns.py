@@ -48,29 +48,32 @@ PATTERNS: Mapping[str, str] = {
     # A name and its value.
     "is": r"""(?x)
         (?: => | := | ={1,3} | [:：] (?! // ) ) \s*
-        | \s (?: is | ist | est | es | jest | är | er | é | è | lautet | it's ) \s
-        | (?<= [一-龥] ) [是为為] \s* | は (?= [!-~] )
+        | \s (?: is | ist | est | es | jest | este | je | là | är | er | é | è | είναι | lautet | adalah | it's )
+          (?: \s | [:=] \s* )
+        | (?<= [一-龥] ) [是为為] \s* | は \s? (?= [!-~] ) | (?<= [가-힣] ) [은는이가] \s (?= [!-~] )
     """,
     "before_label": r"(?s).*(?:[\n;&{}<>(),?|\"`=:：/]|(?<!\w)'|'(?!\w))",
     "flag": r"(?:^|\s)--?([A-Za-z][\w-]{1,40}) (\"[^\"]{4,}\"|'[^']{4,}'|[^\s-]\S{3,})",
     "tag": r"<([A-Za-z][\w.:-]{1,40})>([^<>\n]{3,200})</",
     "random": r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])",
     "beside": r"""(?xm)
-        (?: ^ | [;,] ) [ \t]{0,8} ( [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ]
+        (?: ^ | [;,] ) [ \t]{0,8} ( [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ] (?: [–—-] [ ] )?
         (?! (?i: sha | md | aes | rsa | base | utf | argon | oauth | pbkdf ) -? \d )
         (?! (?i: version | level | page | step | field | line ) -? \d )
         ( \d{3}[ -]?\d{3} | \d{3}[ -]\d\d[ -]\d{4} | \d{3,20}
         | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
         (?= [ \t]{0,8} (?: $ | [;,.] ) )
     """,
-    "is_your": r"\b(?:[A-Z]-)?(\d{4,8}|\d{3}[ -]\d{3}) is ((?:your|my) [^\n.,;!]{3,60})",
+    "is_your": r"(?<!\S)(?:[A-Z]-)?(\d{3}[ -]\d{3}|\S{4,200}) is ((?:your|my|the) [^\n.,;!]{3,60})",
     "quoted": r"([\"'`])(.{1,299}?)\1",
     "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
-    # What stands where a value was, or will be.
+    # What stands where a value was, or will be: a placeholder, a call, the number of a ticket.
     "masked": r"""(?x)
         (?: [*•·_-] | \.{3} | … | [xX]{3} | \#{3} )+ $
         | [<\[{(«$%!&]
         | .* (?: EXAMPLE | YOUR | REPLACE | CHANGE_?ME | PLACEHOLDER | REDACTED | xxxx | XXXX | \*\*\* )
+        | [A-Za-z_] [\w.]* \( ["')]
+        | [A-Z]{2,10} - \d{1,6} (?! \S )
         | (?i: your | my | some | the ) [-_ ]
         | (?: process | os | self | config | settings | secrets | vars | env | getenv | System ) [.\[(]
         | (?: vault | op | ref | ssm | awssm | gcpsm | arn | file | env | secret | secretref | https? | data | urn ) :
@@ -111,6 +114,7 @@ VALUES: Mapping[SecretKind, str] = {
     "one_time_code": r"""(?x)
         (?= \D{0,8}\d ) [A-Za-z0-9]{4,10} (?: [ -][A-Za-z0-9]{3,6} ){0,3} (?! [\w:/] )
         | \d{3}[ -]\d{3} (?!\d)
+        | (?= [A-Z-]{0,20}\d ) [A-Z0-9]{4,6} (?: - [A-Z0-9]{4,6} ){1,7} (?! \w )
         | (?= \D{0,63}\d ) [A-Z2-7]{16,64} (?!\w)
         | \d\d (?: [ ]\d\d ){2} (?! [ \d] )
     """,
