@@ -266,7 +266,7 @@ def _named(
                 continue
             if around["managing"].search(before) and around["unfinished"].match(signs, end):  # Store passwords in
                 continue
-            if around["denied"].search(before) or around["question"].search(before):
+            if around["denied"].search(before) or around["denied_last"].match(after):
                 continue
             nearby = table.line.join((beside, before, match.group(), after))
             if not (rule.unless and rule.unless.search(nearby)) or before.endswith(table.your):
