@@ -32,7 +32,7 @@ from mcp_elicit_client.core.request import (
     UrlRequest,
     check_user,
 )
-from mcp_elicit_client.core.schema.field_parser import SchemaParser, is_wrapped, parse_field
+from mcp_elicit_client.core.schema.field_parser import SchemaParser, parse_field
 from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.text import is_unicode, sanitize_and_cut
@@ -381,11 +381,10 @@ def _known_form(schema: _ComparableSchema, limits: Limits) -> tuple[Form, tuple[
 
 def _read_form(schema: Mapping[str, Any], limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     parser = SchemaParser(schema, limits)
-    if is_wrapped(schema):
-        try:
-            schema, _ = unwrap_schema(schema, parser.definitions, lambda _code, _message: None)
-        except UnsupportedSchemaError as error:
-            raise RequestError(f"`requestedSchema` {error}") from None
+    try:
+        schema, _ = unwrap_schema(schema, parser.definitions, lambda _code, _message: None)
+    except UnsupportedSchemaError as error:
+        raise RequestError(f"`requestedSchema` {error}") from None
     return _form(schema, parser), tuple(parser.diagnostics)
 
 

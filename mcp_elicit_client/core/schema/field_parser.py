@@ -93,7 +93,7 @@ class SchemaParser:
         return shown
 
 
-def is_wrapped(schema: Mapping[str, Any]) -> bool:
+def _is_wrapped(schema: Mapping[str, Any]) -> bool:
     """Return True if *schema* must be unwrapped before it is read."""
     return not isinstance(schema.get("type"), str) or "$ref" in schema or "allOf" in schema or "items" in schema
 
@@ -115,7 +115,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
         raise UnsupportedSchemaError("allows no value")
     limits = parser.limits
     nullable = schema.get("nullable") is True
-    if is_wrapped(schema):
+    if _is_wrapped(schema):
         schema, allows_null = unwrap_schema(schema, parser.definitions, report)
         nullable |= allows_null
     common: dict[str, Any] = {

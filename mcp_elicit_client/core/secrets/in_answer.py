@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any, TypeAlias
@@ -113,7 +113,7 @@ def _keys_in(text: str) -> Iterator[tuple[SecretKind, str]]:
         for start in pattern("beginning").finditer(text)
         for kind, owner, key in known.get(start.group(), ())
     )
-    present = [row for row, search in _shapes() if search(text)]  # none, in most answers
+    present = [row for row in _shapes() if row[2].search(text)]  # none, in most answers
     shaped = ((kind, owner, match) for kind, owner, shape in present for match in shape.finditer(text))
     for kind, owner, match in chain(begun, shaped):
         if match and not _is_masked(match.group()):
@@ -244,10 +244,9 @@ def _keys() -> Mapping[str, list[_Row]]:
 
 
 @cache
-def _shapes() -> Sequence[tuple[_Row, Callable[[str], object]]]:
-    """Return the keys that are known by their shape, each with a function that searches it."""
-    rows: list[_Row] = [(row.kind, row.issuer, re.compile(row.shape)) for row in keys().shapes]
-    return [(row, row[2].search) for row in rows]
+def _shapes() -> Sequence[_Row]:
+    """Return the keys that are known by their shape."""
+    return [(row.kind, row.issuer, re.compile(row.shape)) for row in keys().shapes]
 
 
 @cache
