@@ -97,8 +97,9 @@ UNLIMITED = Limits(max_options=100_000, max_fields=2_000, max_request=100_000_00
         lambda size: {"f": {"oneOf": [{"const": 1, "title": f"{at}"} for at in range(size * 10)]}},
         lambda size: {"f": {"oneOf": [{"const": None}] * size * 10}},
         lambda size: properties(size, {"type": "string", "default": "x"}),
+        lambda size: {"f": {"type": "string", "format": "time", "default": f"1:11{' ' * size * 10}x\n"}},
     ],
-    ids=["options", "one option with many titles", "options that cannot be sent", "fields"],
+    ids=["options", "one option with many titles", "options that cannot be sent", "fields", "spaces of a time"],
 )
 def test_reading_and_writing_takes_linear_time(make: Callable[[int], dict[str, Any]]) -> None:
     def work(size: int) -> Callable[[], object]:
