@@ -202,6 +202,13 @@ async def test_all_errors_are_shown_and_the_first_one_has_the_focus() -> None:
         await person.sees(">✓ | Your name", " ! | b", " ! | c")
 
 
+async def test_the_first_of_several_patterns_that_do_not_match_has_the_focus() -> None:
+    asked = {name: {"type": "string", "pattern": f"^{name}$"} for name in "abc"}
+    async with asking(form(asked)) as person:
+        await person.types(f"x{TAB}{TAB}y{SEND}")  # at once: the patterns are not checked yet
+        await person.sees("2 fields need attention", ">! | a", " ! | c")
+
+
 async def test_no_more_options_than_allowed_can_be_selected() -> None:
     field = {**SEVERAL, "minItems": 2, "maxItems": 2}
     async with asking(form({"f": field})) as person:

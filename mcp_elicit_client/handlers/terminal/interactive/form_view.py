@@ -200,10 +200,8 @@ class FormView(View):
             self.control.leave()
         for control in self.controls:
             control.insistent = True
-        invalid = [at for at, control in enumerate(self.controls) if control.state.errors]
-        if invalid:
-            self.go_to(invalid[0])
-            self.status = self.catalog.text(messages.NEEDS_ATTENTION, count=len(invalid))
+        if any(control.state.errors for control in self.controls):
+            self._go_to_error()
             return
         self.busy = True
         values = values_of(self.controls)
@@ -214,13 +212,20 @@ class FormView(View):
         if result.valid:
             self.app.switch_to(ReviewView(self.app, self.request, self.controls, self._edit, result.unchecked))
             return
-        places = {each.field.name: at for at, each in enumerate(self.controls)}
-        for error in result.errors:
-            place = places.get(error.field)
-            if place is not None:
-                self.controls[place].refuse(error)
-                self.go_to(place)
-            self.status = self.catalog.error(error)
+        controls = {each.field.name: each for each in self.controls}
+        refused = [error for error in result.errors if error.field in controls]
+        for error in refused:
+            controls[error.field].refuse(error)
+        if refused:
+            self._go_to_error()
+        else:  # the errors are those of the whole answer
+            self.status = self.catalog.error(result.errors[0])
+
+    def _go_to_error(self) -> None:
+        """Move the focus to the first field with an error."""
+        invalid = [at for at, control in enumerate(self.controls) if control.state.errors]
+        self.go_to(invalid[0])
+        self.status = self.catalog.text(messages.NEEDS_ATTENTION, count=len(invalid))
 
     def _edit(self, place: int | None) -> None:
         if place is None:
