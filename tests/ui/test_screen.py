@@ -439,6 +439,18 @@ async def test_the_review_shows_every_line_of_a_text() -> None:
         await person.sees("Your name |  one\n   |           |  two")
 
 
+async def test_the_keys_of_the_review_say_whether_enter_scrolls_or_sends() -> None:
+    asked = {f"f{at}": NAME for at in range(20)}
+    async with asking(form(asked), rows=12) as person:
+        await person.types("Ann", SEND)
+        await person.sees("Check your answers", "Enter scroll   Ctrl+S Send")
+        person.screen.rows = 40
+        application = person.app.application
+        assert application is not None
+        application._on_resize()
+        await person.sees("Your answers will be sent to mail.", "Enter Send")
+
+
 async def test_the_review_returns_to_the_selected_field() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}}
     async with asking(form(asked)) as person:

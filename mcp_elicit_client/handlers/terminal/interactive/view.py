@@ -393,6 +393,12 @@ class View(ABC):
 
     def draw(self, width: int, height: int) -> Drawing:
         """Return all lines to show: at most *height*."""
+        had_unseen_lines = self.viewport.has_unseen_lines
+        drawing = self._draw(width, height)
+        # The keys depend on whether all lines were seen, and the visible lines on the room that the keys leave.
+        return drawing if self.viewport.has_unseen_lines == had_unseen_lines else self._draw(width, height)
+
+    def _draw(self, width: int, height: int) -> Drawing:
         body = self.body(width)
         header, footer = self._header(width), self._footer(width)
         position = self.position()
