@@ -517,6 +517,13 @@ def test_each_turn_with_buttons_names_the_server_and_repeats_its_message(
     assert server_words(turn)[0] == words
 
 
+@pytest.mark.parametrize("style", [Style(), BUTTONS])
+def test_an_empty_message_is_not_shown(style: Style) -> None:
+    turn = converse(form({}, message="", tool=None), style=style).start()
+
+    assert not [part for part in turn.parts if isinstance(part, ServerText)]
+
+
 def test_a_visit_names_the_server_and_repeats_its_message_until_it_is_finished() -> None:
     turn = play(converse(url(), style=BUTTONS, effects=()), "show")
 

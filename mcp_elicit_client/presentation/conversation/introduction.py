@@ -60,7 +60,8 @@ class Introduction(NamedTuple):
 
     def _opening(self, message: str) -> Iterator[Part]:
         yield HostText(title_line(self.request, self.catalog), is_heading=True)
-        yield ServerText(message)
+        if message:
+            yield ServerText(message)
         for detail in request_details(self.request, self.catalog):
             yield ServerText(detail.text, detail.label)
         yield HostText(self.catalog.text(messages.QUOTES_LEGEND if self.style.has_buttons else messages.LEGEND))
