@@ -192,6 +192,12 @@ async def test_an_unanswered_yes_or_no_says_so() -> None:
         await person.sees("( ) yes  ( ) no  (x) no answer")
 
 
+async def test_yes_and_no_in_wide_characters_are_shown_in_full() -> None:
+    asked = {"f": {"type": "boolean", "title": "Confirm this please"}, "g": NAME}
+    async with asking(form(asked), columns=60, catalog=MessageCatalog.for_language("ja")) as person:
+        await person.sees("( ) はい", "( ) いいえ", "(x) 回答なし")
+
+
 async def test_all_errors_are_shown_and_the_first_one_has_the_focus() -> None:
     asked = {"a": NAME, "b": {"type": "integer"}, "c": OPTIONS}
     async with asking(form(asked, "a", "b", "c")) as person:

@@ -19,6 +19,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     MARK,
     Drawing,
     Line,
+    columns,
     cut,
     host_text,
     input_text,
@@ -336,7 +337,7 @@ class BooleanControl(Control):
             names.append((text(messages.NO_ANSWER), None))
         marked = [f"({'x' if self.selected is state else ' '}) {name}" for name, state in names]
         together = "  ".join(marked)
-        shown = [together] if len(together) <= room else marked
+        shown = [together] if columns(together) <= room else marked
         return Drawing([[(self.style, cut(each, room))] for each in shown], (0, 0))
 
     def keys(self) -> tuple[tuple[str, str], ...]:
