@@ -32,6 +32,9 @@ from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_e
 _MIN_HINT = 36
 """The columns from which on hints stand below the value, and not below the label."""
 
+_MAX_LISTED = 500
+"""The number of options that the details list."""
+
 
 class Control(ABC):
     """
@@ -106,8 +109,13 @@ class Control(ABC):
         """Return the keys that have a meaning here, with their hints."""
         return ()
 
+    def check(self) -> None:
+        """Update the state from what the user did."""
+        self.state = self.read(self.given)
+
     def change(self) -> None:
         """Handle a change by the user."""
+        self.check()
         self.touched = True
         self.restored = False
         self.on_change(self)
@@ -191,8 +199,8 @@ def focused(control: Control, width: int, label_width: int, symbols: Symbols, ke
     if columns(label) > label_width:
         drawn.lines += server_text(without_bars(label), width, "class:host", mark)
         mark, label = [("", MARK)], ""
-    drawn.add(beside(mark, label, label_width, control.value(value_room(width, label_width)), "class:host"))
     room = value_room(width, label_width)
+    drawn.add(beside(mark, label, label_width, control.value(room), "class:host"))
     indent = " " * (width - room - 1) if room >= _MIN_HINT else INDENT
     errors = control.errors()
     for text in errors:  # next to the input, so that they are visible however long the rest is
@@ -228,7 +236,3 @@ def _details(control: Control, description: FieldDescription, width: int) -> lis
         for choice in field.choices[:_MAX_LISTED]:
             lines += server_text(without_bars(f"- {option_label(field, choice, control.catalog)}"), width)
     return lines
-
-
-_MAX_LISTED = 500
-"""The number of options that the details list."""

@@ -29,7 +29,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value, option_label
-from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, Selection
+from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 
 _MIN_FILTERED = 9
@@ -75,12 +75,11 @@ class SelectControl(Control):
         self.selected = self._find(given.values) if isinstance(given, Selection) else []
         self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
-        self.state = self.read(self.given)
+        self.check()
 
     def undo(self) -> None:
         if self._history:
             self.selected, self.empty = self._history.pop()
-            self.state = self.read(self.given)
             self.change()
 
     @property
@@ -268,7 +267,6 @@ class SelectControl(Control):
     def _change(self, selected: list[Choice], *, empty: bool) -> None:
         self._history = [*self._history[-_MAX_UNDO:], (self.selected, self.empty)]
         self.selected, self.empty, self.refusal = selected, empty, ""
-        self.state: FieldState = self.read(self.given)
         self.change()
 
     def _on_filter(self, _: Buffer) -> None:
@@ -298,12 +296,11 @@ class BooleanControl(Control):
     def restore(self, given: FieldInput) -> None:
         self.selected = given.values[0] if isinstance(given, Selection) else None
         self.touched = self.restored = True
-        self.state = self.read(self.given)
+        self.check()
 
     def undo(self) -> None:
         if self._history:
             self.selected = self._history.pop()
-            self.state = self.read(self.given)
             self.change()
 
     def press(self, key: str, data: str) -> bool:
@@ -327,7 +324,6 @@ class BooleanControl(Control):
     def _set(self, value: bool | None) -> None:  # noqa: FBT001 -- it is the value
         self._history = [*self._history[-_MAX_UNDO:], self.selected]
         self.selected = value
-        self.state: FieldState = self.read(self.given)
         self.change()
 
     def value(self, room: int) -> Drawing:

@@ -54,7 +54,7 @@ class TextControl(Control):
         self.buffer.set_document(Document(text, len(text)))
         self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
-        self._check()
+        self.check()
 
     def undo(self) -> None:
         self.buffer.undo()
@@ -70,7 +70,6 @@ class TextControl(Control):
                 self.buffer.save_to_undo_stack()
                 self.buffer.set_document(Document(""))
                 self.empty = empty
-                self._check()
                 self.change()
             case "paste":
                 text = unify_line_breaks(data) if self.multiline else join_lines(data)
@@ -124,10 +123,9 @@ class TextControl(Control):
             self.buffer.set_document(Document(self.text[:_MAX_TEXT]))
             return
         self.empty = False
-        self._check()
         self.change()
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Check the input except for its pattern, which the form checks in a thread."""
         self.state: FieldState = self.read(self.given, check_pattern=False)
         text = text_constraints(self.field)
