@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mcp_elicit_client.core.form import BooleanField
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, host_text, server_text
 from mcp_elicit_client.handlers.terminal.interactive.view import App, KeyAction, View
 from mcp_elicit_client.presentation import messages
@@ -33,19 +35,20 @@ class ConfirmView(View):
         self.warned = self.warned or (self.field is not None and self.field.sensitive)
 
     def actions(self) -> Sequence[KeyAction]:
-        text, catalog = self.catalog.text, self.catalog
-        yes = KeyAction("yes", text(messages.YES_KEY), yes_keys(catalog)[0], yes_keys(catalog), "", True, self.warned)
+        catalog = self.catalog
+        yes = self._answering("yes", messages.YES_KEY, yes_keys(catalog))
+        no = self._answering("no", messages.NO_KEY, no_keys(catalog))
         decline, *others = self.leaving_actions()
         if self.field is None:
-            letters = no_keys(catalog) + decline.letters
-            return [yes, KeyAction("decline", text(messages.NO_KEY), no_keys(catalog)[0], letters, "", True), *others]
-        no = KeyAction("no", text(messages.NO_KEY), no_keys(catalog)[0], no_keys(catalog), "", True, self.warned)
+            return [yes, replace(decline, label=no.label, key=no.key, letters=no.letters + decline.letters), *others]
         keys = [yes, no, decline, *others]
         if not self.field.required:
             letter = next(each for each in "xqk" if each not in yes_keys(catalog) + no_keys(catalog))
-            skip = text(messages.NO_ANSWER_KEY)
-            keys.insert(2, KeyAction("skip", skip, letter, letter + letter.upper(), "", True, self.warned))
+            keys.insert(2, self._answering("skip", messages.NO_ANSWER_KEY, letter + letter.upper()))
         return keys
+
+    def _answering(self, name: str, label: Message, letters: str) -> KeyAction:
+        return KeyAction(name, self.catalog.text(label), letters[0], letters, guarded=True, careful=self.warned)
 
     @property
     def remember_label(self) -> str:

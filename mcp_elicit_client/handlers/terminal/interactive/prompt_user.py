@@ -57,10 +57,10 @@ async def _ask_form(app: TerminalApp, request: FormRequest, drafts: Drafts) -> A
 
 
 class _OpenedUrl(NamedTuple):
-    """Whether a program accepted a URL, and what happened, in sentences of the host."""
+    """Whether a program accepted a URL, and what happened, in a sentence of the host, which may be empty."""
 
     opened: bool
-    notes: tuple[str, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +84,19 @@ class _UrlQuestions:
             following = after_choice(prompt, opened=last.opened)
             if isinstance(following, Answer):
                 text = self.app.catalog.text(messages.NOTHING_OPENS)
-                await self.app.say("\n".join([*last.notes, text, self.request.target.url]))
+                await self.app.say(f"{last.note}\n{text}\n{self.request.target.url}")
                 return following
         return await self._wait(last)
 
     async def _choose(self, prompt: UrlPrompt, last: _OpenedUrl | None) -> str:
         """Show *prompt* and the result of the *last* attempt to open the URL; return the user's choice."""
-        notes: tuple[str, ...] = last.notes if last is not None else ()
         code: str | None = None
         if last is not None and not last.opened:
             text, url = self.app.catalog.text(messages.OPEN_YOURSELF), self.request.target.url
             # The complete URL without a gutter, above the question, can be selected or clicked.
             await self.app.say(f"{text}\n\n{url}\n")
             code = qr_code(url)
-        choice: str = await self.app.show(UrlView(self.app, prompt, notes, code))
+        choice: str = await self.app.show(UrlView(self.app, prompt, last.note if last is not None else "", code))
         return choice
 
     async def _visit(self, choice: str) -> _OpenedUrl:
@@ -105,14 +104,14 @@ class _UrlQuestions:
         text, target = self.app.catalog.text, self.request.target
         if choice in ("open", "reopen"):
             if await self.open_url(target):
-                return _OpenedUrl(opened=True, notes=(text(messages.OPENING, domain=target.registrable_domain),))
+                return _OpenedUrl(opened=True, note=text(messages.OPENING, domain=target.registrable_domain))
             return _OpenedUrl(
-                opened=False, notes=(text(messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER),)
+                opened=False, note=text(messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER)
             )
         if choice == "copy" and self.copy_url is not None:
             copied = await self.copy_url(target)
-            return _OpenedUrl(opened=False, notes=(text(messages.COPIED if copied else messages.NOT_COPIED),))
-        return _OpenedUrl(opened=False, notes=())
+            return _OpenedUrl(opened=False, note=text(messages.COPIED if copied else messages.NOT_COPIED))
+        return _OpenedUrl(opened=False)
 
     async def _wait(self, last: _OpenedUrl | None) -> Answer:
         """Wait until the user has finished, or until the server reports it."""

@@ -101,14 +101,14 @@ class ReviewView(View):
             taken = yes_keys(self.catalog) + no_keys(self.catalog) + refusals[0].letters
             letter = next(each for each in "swa" if each not in taken)
             letters, label = letter + letter.upper(), text(messages.SEND_WITH_WARNINGS)
-            send = KeyAction("send", label, letter, letters, "send", guarded=True, careful=True)
+            send = KeyAction("send", label, letter, letters, meaning="send", guarded=True, careful=True)
             return [refusals[0], back, send, *refusals[1:]]
         if self.viewport.has_unseen_lines:
             more = KeyAction("more", text(messages.KEY_SCROLL), text(messages.ENTER), meaning="enter")
-            return [more, KeyAction("send", text(messages.SEND), "Ctrl+S", "", "send", guarded=True), back, *refusals]
-        send = KeyAction(
-            "send", text(messages.SEND), text(messages.ENTER), "", "enter", guarded=True, style="class:pressed"
-        )
+            send = KeyAction("send", text(messages.SEND), "Ctrl+S", meaning="send", guarded=True)
+            return [more, send, back, *refusals]
+        label, enter = text(messages.SEND), text(messages.ENTER)
+        send = KeyAction("send", label, enter, meaning="enter", guarded=True, style="class:pressed")
         return [send, back, *refusals]
 
     @property

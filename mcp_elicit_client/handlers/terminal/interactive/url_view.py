@@ -28,16 +28,16 @@ class UrlView(View):
 
     Attributes:
         prompt: The question.
-        notes: Sentences of the host about what happened.
+        note: A sentence of the host about what happened; may be empty.
         code: The URL as a QR code; None if it has none.
     """
 
     request: UrlRequest
 
-    def __init__(self, app: App, prompt: UrlPrompt, notes: Sequence[str], code: str | None) -> None:
+    def __init__(self, app: App, prompt: UrlPrompt, note: str, code: str | None) -> None:
         super().__init__(app, prompt.request)
         self.prompt = prompt
-        self.notes = notes
+        self.note = note
         self.code = code
         self._code_fits = False
 
@@ -49,7 +49,7 @@ class UrlView(View):
                 letter = _LETTERS[name]
                 label = self.catalog.text(messages.URL_CHOICES[name], domain=domain)
                 careful = self.warned and name in ("open", "reopen")
-                choices.append(KeyAction(name, label, letter, letter + letter.upper(), "", True, careful))
+                choices.append(KeyAction(name, label, letter, letter + letter.upper(), guarded=True, careful=careful))
         decline, *others = self.leaving_actions()
         if self.prompt.default == "decline":
             return [decline, *choices, *others]
@@ -80,8 +80,8 @@ class UrlView(View):
         text, target = self.catalog.text, self.request.target
         drawing = self.message(width)
         drawing.lines += url_lines(target.split_at_domain, width)
-        for note in self.notes:
-            drawing.lines += host_text(note, width, "class:host", " ")
+        if self.note:
+            drawing.lines += host_text(self.note, width, "class:host", " ")
         if self.code is not None and self._code_fits:
             drawing.lines += host_text(text(messages.OPEN_YOURSELF), width, "class:host", " ")
             drawing.lines += [[("", line)] for line in self.code.split("\n")]
