@@ -630,6 +630,13 @@ async def test_a_click_moves_the_focus_only_if_the_host_uses_the_mouse() -> None
             await person.sees(">✓ | c |  typed" if mouse else ">✓ | a |  typed")
 
 
+async def test_a_click_below_the_fields_does_not_move_the_focus() -> None:
+    async with asking(form({"a": NAME, "b": NAME}), mouse=True) as person:
+        row = next(at for at, line in enumerate(person.lines, 1) if "Esc Cancel" in line)
+        await person.types(f"\x1b[<0;10;{row}M\x1b[<0;10;{row}m", "typed")
+        await person.sees("Field 1 of 2", ">✓ | Your name |  typed")
+
+
 async def test_f1_shows_the_details_of_a_field() -> None:
     field = {"type": "string", "title": "Code", "pattern": "^[A-Z]+$"}
     async with asking(form({"the_code": field})) as person:

@@ -67,7 +67,7 @@ class Viewport:
 
     def item_at(self, row: int) -> int | None:
         """Return the index of the field or answer in *row*, which counts from 0; None if the row has none."""
-        if not 0 <= row < self._height:
+        if not 0 <= row < min(self._height, self._length - self._top):
             return None
         before = [at for at, first in enumerate(self._items) if first <= row + self._top]
         return before[-1] if before else None
