@@ -464,6 +464,14 @@ async def test_the_review_returns_to_the_selected_field() -> None:
         assert (await person.done()).content == {"a": "1", "b": "3"}
 
 
+async def test_the_key_that_sends_does_not_edit_the_answer_that_is_pointed_at() -> None:
+    async with asking(form({"f": NAME, "g": NAME})) as person:
+        await person.types("Ann", SEND, DOWN, SEND)
+        await person.sees("Check your answers", "Press one of these keys: Enter, ←, d, Esc")
+        await person.types(UP, SEND)
+        assert (await person.done()).content == {"f": "Ann"}
+
+
 async def test_enter_on_the_first_answer_of_the_review_returns_to_it() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}}
     async with asking(form(asked)) as person:

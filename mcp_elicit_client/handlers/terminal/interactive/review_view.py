@@ -129,7 +129,7 @@ class ReviewView(View):
     def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
         count = len(self.controls)
         match key:
-            case "send":  # the same as Enter, where Enter sends
+            case "send" if self.row is None:  # the same as Enter, where Enter sends
                 self._press("enter", "")
             case "down" | "next":
                 row = 0 if self.row is None else self.row + 1
