@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from types import NoneType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
@@ -49,11 +49,15 @@ _CLOSE_TIMEOUT = 5.0
 _logger = logging.getLogger("mcp_elicit_client")
 
 
+class _ClosedError(Exception):
+    """The request that a user acted on is closed.  The text says why, to the user."""
+
+
 def _or_try_again(
     react: Callable[Concatenate[ChatHandler, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[ChatHandler, P], Coroutine[Any, Any, T | Reaction]]:
     """
-    Return *react* so that users learn if the store of the inbox cannot be used, or the request has just been closed.
+    Return *react* so that users learn if the request is closed, or the store of the inbox cannot be used.
 
     If the store cannot be used, what they did is not lost.
     """
@@ -62,6 +66,8 @@ def _or_try_again(
     async def reacting(handler: ChatHandler, /, *arguments: P.args, **options: P.kwargs) -> T | Reaction:
         try:
             return await react(handler, *arguments, **options)
+        except _ClosedError as error:
+            return Reaction(str(error))
         except EntryNotFoundError:  # closed meanwhile; the store keeps no history
             return Reaction(handler._catalog.text(messages.MAY_HAVE_EXPIRED))  # noqa: SLF001 -- a method
         except InboxError as error:
@@ -212,10 +218,7 @@ class ChatHandler:
             opens_dialogs: False if a dialog could not be opened just now.
         """
         entry_id, _, button = data.partition(":")
-        async with self._lock(entry_id):
-            session = await self._load(person, entry_id, message_id)
-            if isinstance(session, Reaction):
-                return session
+        async with self._pending(person, entry_id, message_id) as session:
             if not session.conversation.is_offered(button):
                 is_other = bool(message_id) and message_id not in session.all_ids  # another process showed it
                 return await self._refresh(person, session, is_below=is_other)
@@ -238,10 +241,7 @@ class ChatHandler:
             values: What was entered, by `DialogField.id`.
         """
         entry_id, _, button = dialog_id.partition(":")
-        async with self._lock(entry_id):
-            session = await self._load(person, entry_id)
-            if isinstance(session, Reaction):
-                return session
+        async with self._pending(person, entry_id) as session:
             if session.form is None or not session.conversation.is_offered(button):
                 return Reaction(self._catalog.text(messages.OLD_BUTTON))
             try:
@@ -274,10 +274,7 @@ class ChatHandler:
         if len(found) != 1:
             return Reaction(self._catalog.text(messages.REPLY_TO_ONE)) if found else None
         entry_id = found[0].entry.id
-        async with self._lock(entry_id):
-            session = await self._load(person, entry_id)
-            if isinstance(session, Reaction):
-                return session
+        async with self._pending(person, entry_id) as session:
             if message_id in session.seen:
                 return Reaction()
             session.seen.append(message_id)
@@ -300,12 +297,16 @@ class ChatHandler:
             session.message_ids = [self._shown[entry_id]]
         return session
 
-    async def _load(self, person: str, entry_id: str, message_id: str = "") -> Session | Reaction:
-        session = await self._read(person, entry_id)
-        if session.entry.state == "pending":
-            return session
-        await self._sender.edit(person, message_id or session.message_id, self._rendering.outcome(session.entry))
-        return Reaction(self._rendering.closed_text(session.entry))
+    @asynccontextmanager
+    async def _pending(self, person: str, entry_id: str, message_id: str = "") -> AsyncIterator[Session]:
+        """Yield the session of a pending request, which no other action of a user changes meanwhile."""
+        async with self._lock(entry_id):
+            session = await self._read(person, entry_id)
+            if session.entry.state != "pending":
+                outcome = self._rendering.outcome(session.entry)
+                await self._sender.edit(person, message_id or session.message_id, outcome)
+                raise _ClosedError(self._rendering.closed_text(session.entry))
+            yield session
 
     def _is_before(self, message_id: str, shown_id: str) -> bool:  # noqa: ARG002 -- for adapters
         """Return True if the IDs tell that a message of a user was sent before another one was shown."""
@@ -398,14 +399,13 @@ class ChatHandler:
         if not isinstance(request, UrlRequest) or request.completion is None:
             return
         await request.completion.wait()
-        with suppress(EntryNotFoundError):  # closed meanwhile
+        with suppress(EntryNotFoundError, _ClosedError):
             await self._complete(owner, entry_id)
 
     async def _complete(self, owner: str, entry_id: str) -> None:
-        async with self._lock(entry_id):
-            session = await self._load(owner, entry_id)
-            conversation = session.conversation if isinstance(session, Session) else None
-            if isinstance(session, Session) and isinstance(conversation, UrlConversation) and conversation.is_waiting:
+        async with self._pending(owner, entry_id) as session:
+            conversation = session.conversation
+            if isinstance(conversation, UrlConversation) and conversation.is_waiting:
                 await self._proceed(owner, session, conversation.complete())
 
     # --- Ends
