@@ -8,9 +8,9 @@ from email.utils import parsedate_to_datetime
 _MAX_DIGITS = 9
 
 
-def read_retry_after(text: str) -> float | None:
+def read_retry_after(text: str, default: float = 0.0) -> float:
     """
-    Return the pause that a ``Retry-After`` header requests, in seconds; None if it requests none.
+    Return the pause that a ``Retry-After`` header requests, in seconds; *default* if it requests none.
 
     It is a number of seconds or a date, as in RFC 9110, section 10.2.3.
     """
@@ -20,7 +20,7 @@ def read_retry_after(text: str) -> float | None:
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):
-        return None
+        return default
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
     return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())

@@ -145,13 +145,7 @@ def _chat_errors() -> Iterator[None]:
         reason = data.get("error") if isinstance(data, dict) else None
         status = getattr(response, "status_code", None) or response.status  # that of aiohttp, if it is not JSON
         is_temporary = status == 429 or status >= 500
-        pause = _pause(response.headers) if is_temporary else None
+        pause = read_retry_after(response.headers.get("Retry-After", ""), _RETRY_AFTER) if is_temporary else None
         raise ChatError(f"Slack: {reason or 'no reason'}", pause) from error
     except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}", _RETRY_AFTER) from error
-
-
-def _pause(headers: Mapping[str, str]) -> float:
-    """Return the seconds to wait, also if something between the bot and Slack answered."""
-    seconds = read_retry_after(headers.get("Retry-After", ""))
-    return _RETRY_AFTER if seconds is None else seconds

@@ -205,7 +205,7 @@ async def _read_response(response: httpx.Response) -> WebhookReply | None:
     if status in _OVERLOADED:
         raise _RetryableError(
             f"the webhook could not answer (status {status})",
-            read_retry_after(response.headers.get("retry-after", "")) or 0.0,
+            read_retry_after(response.headers.get("retry-after", "")),
         )
     if status == httpx.codes.ACCEPTED:
         return None
