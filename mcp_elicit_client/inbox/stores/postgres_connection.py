@@ -241,11 +241,12 @@ class Listener:
     def __init__(self, connections: PostgresConnections) -> None:
         self._connections = connections
         self._connection: Any = None
+        self._process_id = 0
 
     @property
     def is_connected(self) -> bool:
-        """Return True if notifications arrive."""
-        return self._connection is not None
+        """Return True if notifications arrive.  A forked process does not use the connection of its parent."""
+        return self._connection is not None and self._process_id == os.getpid()
 
     def wait(self, seconds: float) -> set[str]:
         """
@@ -255,8 +256,8 @@ class Listener:
             InboxError: If the database cannot be used.
         """
         with self._connections.failing_as_inbox_error():
-            if self._connection is None:
-                self._connection = self._connections.listen()
+            if not self.is_connected:
+                self._connection, self._process_id = self._connections.listen(), os.getpid()
             end = time.monotonic() + seconds
             notifications = {each.payload for each in self._connection.notifies(timeout=seconds, stop_after=1)}
             if notifications and time.monotonic() < end:
@@ -265,6 +266,6 @@ class Listener:
 
     def close(self) -> None:
         """Close the connection."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+        if self.is_connected:
+            self._connection.close()
+        self._connection = None
