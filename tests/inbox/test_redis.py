@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -214,10 +215,12 @@ async def test_redis_requires_asyncio() -> None:
 
 
 @ON_REDIS
-@pytest.mark.parametrize("history_ttl", [math.inf, 1e30])
-async def test_closed_requests_can_be_kept_without_a_limit(history_ttl: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "limits", [{"history_ttl": math.inf}, {"history_ttl": 1e30}, {"max_history": sys.maxsize}], ids=str
+)
+async def test_closed_requests_can_be_kept_without_a_limit(limits: Any, tmp_path: Path) -> None:
     server = RedisServer(tmp_path)
-    store = RedisStore(server.url, history_ttl=history_ttl)
+    store = RedisStore(server.url, **limits)
     inbox = Inbox(store)
     try:
         async with waiting_for_answer(inbox) as one:

@@ -25,6 +25,8 @@ POLL_INTERVAL = 0.5
 _TIMEOUT = 5.0
 _MAX_TTL = 100 * YEAR
 """Redis refuses times that are much longer."""
+_MAX_HISTORY = 10**9
+"""Lua writes numbers of more than 14 digits so that Redis does not read them."""
 _BATCH = 100
 _MAX_CHECKED = 500
 """The number of requests of which one lease renewal checks that Redis has them."""
@@ -75,7 +77,7 @@ class RedisConnection:
         self._worker = secrets.token_hex(8)
         self._clock = clock
         self._lease_ttl = lease_ttl
-        self._limits = (max_history, round(min(history_ttl, _MAX_TTL) * 1_000))
+        self._limits = (min(max_history, _MAX_HISTORY), round(min(history_ttl, _MAX_TTL) * 1_000))
         self._requests: dict[str, StoredRequest] = {}
         self._to_erase: set[str] = set()
         self._left: dict[str, tuple[StoredRequest, Resolution | None]] = {}
