@@ -226,9 +226,8 @@ class StoredCalls:
             What is stored then, at least during the lease; None if another
             process was first.
         """
-        leg, until = kept.leg, self._store.clock() + LEASE
-        leased = LegRecord(leg.number, leg.ends_at, leg.responses, leg.content, sending, until)
-        return await self._store.replace(kept, leased, max(kept.expires_at, until))
+        leased = replace(kept.leg, sending=sending, sending_until=self._store.clock() + LEASE)
+        return await self._store.replace(kept, leased, max(kept.expires_at, leased.sending_until))
 
     async def _release(self, kept: KeptLeg) -> None:
         """Give the lease back: the responses may be sent again.  If that fails, they may be once it has ended."""
