@@ -154,8 +154,8 @@ class TaskDriver:
 
     async def _wait(self, state: TaskState) -> TaskState:
         """Wait for the server; or for the user, who has opened a URL that the server still lists."""
-        self._poller.check_idle()
         if not any(key in self._visited for key in state.requests):
+            self._poller.check_idle()
             return await self._poller.next()
         timeouts = self._call.timeouts
         with timeouts.paused_for_user():

@@ -101,19 +101,31 @@ async def test_the_result_of_a_task_is_checked_against_the_output_schema(tasker:
             await caller.resume_task(task, client)
 
 
+VISIT = {
+    "method": "elicitation/create",
+    "params": {"mode": "url", "message": "Sign in", "url": "https://a.example/"},
+}
+
+
 async def test_a_url_in_a_task_is_open_until_the_server_says_so(tasker: Tasker, user: User, seen: list[str]) -> None:
-    visit = {
-        "method": "elicitation/create",
-        "params": {"mode": "url", "message": "Sign in", "url": "https://a.example/"},
-    }
     async with connected(tasker, user) as (caller, client):
         # The user's time: the server still lists the key, so its own timeout is paused.
-        result = await caller.call_tool(client, "run", plan({"ask": {"u": visit}, "late": 60}), timeout=0.25)
+        result = await caller.call_tool(client, "run", plan({"ask": {"u": VISIT}, "late": 60}), timeout=0.25)
         assert told(result) == {"u": {"action": "accept"}}
         with pytest.raises(CallTimeoutError) as caught:
-            await caller.call_tool(client, "run", plan({"ask": {"u": visit}, "late": 9_999}), answer_timeout=0.3)
+            await caller.call_tool(client, "run", plan({"ask": {"u": VISIT}, "late": 9_999}), answer_timeout=0.3)
     assert caught.value.limit == "answer_timeout"
     assert (user.asked, seen[-1]) == (["Sign in"] * 2, "cancel")
+
+
+async def test_a_user_may_take_longer_for_a_url_than_a_task_may_wait_for_nothing(
+    tasker: Tasker, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_polling, "MAX_IDLE", 0.1)
+    async with connected(tasker, user) as (caller, client):
+        result = await caller.call_tool(client, "run", plan({"ask": {"u": VISIT}, "late": 60}), answer_timeout=None)
+
+    assert told(result) == {"u": {"action": "accept"}}
 
 
 async def test_sampling_in_a_task_is_answered_by_the_host(tasker: Tasker, user: User) -> None:
