@@ -37,11 +37,18 @@ class AskedKey:
         digest: What identifies the content of its request.
         response: The response, as on the wire; None while it is open.
         was_sent: The server has acknowledged the response.
+        is_visited: The user has opened the URL of the request.
     """
 
     digest: str
     response: dict[str, Any] | None = None
     was_sent: bool = False
+    is_visited: bool = False
+
+    @property
+    def is_with_user(self) -> bool:
+        """Return True if the user has not finished: a call asks now, or the server still lists an opened URL."""
+        return self.response is None or self.is_visited
 
 
 TaskName: TypeAlias = tuple[str | None, str]
@@ -100,7 +107,6 @@ class TaskDriver:
         self._asked = asked
         self._is_owned = is_owned
         self._listed: set[str] = set()
-        self._visited: set[str] = set()
         self._failure: Exception | None = None
 
     async def run(self) -> Any:
@@ -153,8 +159,8 @@ class TaskDriver:
             raise TaskError("invalid", "it changed a request under the same key", task_id=self._poller.state.id)
 
     async def _wait(self, state: TaskState) -> TaskState:
-        """Wait for the server; or for the user, who has opened a URL that the server still lists."""
-        if not any(key in self._visited for key in state.requests):
+        """Wait for the server; or for the user, if one of the requests that it lists is with the user."""
+        if not any(self._asked[key].is_with_user for key in state.requests):
             self._poller.check_idle()
             return await self._poller.next()
         timeouts = self._call.timeouts
@@ -200,7 +206,7 @@ class TaskDriver:
             return None
         params = state.params[key]
         if answer.action == "accept" and isinstance(params, dict) and params.get("mode") == "url":
-            self._visited.add(key)
+            self._asked[key].is_visited = True
         return response_to_wire(self._elicitations.to_result(answer))
 
     async def _poll_while_open(self, key: str) -> None:

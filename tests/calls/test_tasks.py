@@ -379,6 +379,27 @@ async def test_two_tasks_that_resume_one_handle_ask_once(tasker: Tasker, user: U
     assert sorted(user.asked) == ["Name for a?", "Name for b?"]
 
 
+async def test_a_call_that_resumes_a_task_does_not_time_out_while_another_call_asks(
+    tasker: Tasker, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def thinks() -> None:
+        await anyio.sleep(0.6)
+
+    user.thinks = thinks
+    monkeypatch.setattr(task_polling, "MAX_IDLE", 0.2)
+    results: list[Any] = []
+    async with connected(tasker, user) as (caller, client):
+        task = await caller.call_tool(client, "run", plan(ask("a")), wait=False)
+
+        async def resume() -> None:
+            results.append(told(await caller.resume_task(task, client, timeout=0.4)))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(resume)
+            group.start_soon(resume)
+    assert results == [accepted("a")] * 2
+
+
 async def test_no_answer_is_reused_for_a_new_task_with_an_old_id(user: User) -> None:
     class LosesAnswers(Tasker):
         def _update(self, _task_id: str, _responses: dict[str, Any]) -> dict[str, Any]:
