@@ -160,8 +160,8 @@ class TaskSuspender:
             await self._send_responses(state)
             if await self._has_pending(state):
                 return self._suspended()
-            self._poller.check_idle()
-            state = await self._poller.next()
+            is_visited = any(each.is_visited_after(self._answers.get(key)) for key, each in state.requests.items())
+            state = await self._poller.wait(is_with_user=is_visited)
         await self._close_quietly()  # The server has done what was asked: its result must not be lost.
         return await read_result(self._call, state)
 

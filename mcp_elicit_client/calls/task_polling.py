@@ -137,6 +137,24 @@ class TaskPoller:
         await self.pause()
         return await self.poll(is_open=is_open)
 
+    async def wait(self, *, is_with_user: bool) -> TaskState:
+        """
+        Wait for the server, or for the user if one of the requests is with the user, then poll.
+
+        Raises:
+            CallTimeoutError: If the user's timeout has passed.
+            TaskError: See `poll` and `_check_idle`.
+            CapabilityRequiredError: See `poll`.
+        """
+        if not is_with_user:
+            self._check_idle()
+            return await self.next()
+        timeouts = self._call.timeouts
+        with timeouts.paused_for_user():
+            if timeouts.is_user_late:
+                raise timeouts.expired("answer_timeout")
+            return await self.next()
+
     async def pause(self) -> None:
         """Wait for the poll interval."""
         interval = POLL_INTERVAL if self.state.poll_interval is None else self.state.poll_interval
@@ -211,7 +229,7 @@ class TaskPoller:
         self._failing_since = None
         return True
 
-    def check_idle(self) -> None:
+    def _check_idle(self) -> None:
         """
         Check how long the server has required input, but has had nothing to ask.
 

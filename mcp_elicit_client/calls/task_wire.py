@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.dispatch import MAX_BATCH
 from mcp_elicit_client.exceptions import TaskError
@@ -50,6 +51,12 @@ class InputRequest:
     def is_elicitation(self) -> bool:
         """Return True if the user is asked, and not the host application (sampling, roots)."""
         return bool(self.wire["method"] == _ELICITATION)
+
+    def is_visited_after(self, answer: Answer | None) -> bool:
+        """Return True if the user opens a URL with *answer*, so that the server may still list the request."""
+        params = self.wire.get("params")
+        is_url = isinstance(params, Mapping) and params.get("mode") == "url"
+        return is_url and answer is not None and answer.action == "accept"
 
 
 @dataclass(frozen=True, slots=True)

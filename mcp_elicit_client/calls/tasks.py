@@ -141,7 +141,8 @@ class TaskDriver:
         await self._send_remembered(state)
         key = self._next_key(state)
         if key is None:
-            return await self._wait(state)
+            is_with_user = any(self._asked[each].is_with_user for each in state.requests)
+            return await self._poller.wait(is_with_user=is_with_user)
         self._poller.reset_idle()
         await self._answer(key, state)
         return self._poller.state
@@ -157,17 +158,6 @@ class TaskDriver:
     def _check_unchanged(self, request: InputRequest, asked: AskedKey) -> None:
         if request.digest != asked.digest:
             raise TaskError("invalid", "it changed a request under the same key", task_id=self._poller.state.id)
-
-    async def _wait(self, state: TaskState) -> TaskState:
-        """Wait for the server; or for the user, if one of the requests that it lists is with the user."""
-        if not any(self._asked[key].is_with_user for key in state.requests):
-            self._poller.check_idle()
-            return await self._poller.next()
-        timeouts = self._call.timeouts
-        with timeouts.paused_for_user():
-            if timeouts.is_user_late:
-                raise timeouts.expired("answer_timeout")
-            return await self._poller.next()
 
     async def _answer(self, key: str, state: TaskState) -> None:
         history = self._call.history
@@ -204,9 +194,7 @@ class TaskDriver:
         answer = await self._elicitations.on_batch_request(self._call, state.params, key, until=until_withdrawn)
         if was_withdrawn:
             return None
-        params = state.params[key]
-        if answer.action == "accept" and isinstance(params, dict) and params.get("mode") == "url":
-            self._asked[key].is_visited = True
+        self._asked[key].is_visited = state.requests[key].is_visited_after(answer)
         return response_to_wire(self._elicitations.to_result(answer))
 
     async def _poll_while_open(self, key: str) -> None:

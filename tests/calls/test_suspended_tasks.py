@@ -19,7 +19,7 @@ from mcp_elicit_client.typing import Policy, Request
 from tests.servers import visitor
 from tests.servers.tasker import Tasker, ask, build, question
 from tests.support.inboxes import KEY, Clock, Stores
-from tests.support.taskers import TEXT, accepted, connected, plan, told, updates
+from tests.support.taskers import TEXT, VISIT, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
@@ -335,6 +335,21 @@ async def test_a_task_that_is_only_started_is_stored(tasker: Tasker, stores: Sto
     assert len(again.pending_ids) == 1
     await process.answer()
     assert told(await process.resume(suspended.id)) == accepted("a")
+
+
+async def test_a_url_in_a_suspended_task_is_open_until_the_server_says_so(
+    tasker: Tasker, stores: Stores, seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_polling, "MAX_IDLE", 0.1)
+    process = Process(tasker, stores)
+    suspended = await process.call(plan({"ask": {"u": VISIT}, "late": 120}))
+    await process.answer(content=None)
+    with pytest.raises(CallTimeoutError) as caught:
+        await process.resume(suspended.id, answer_timeout=0.3)
+
+    assert caught.value.limit == "answer_timeout"
+    assert told(await process.resume(suspended.id, timeout=0.25)) == {"u": {"action": "accept"}}
+    assert "cancel" not in seen
 
 
 async def test_a_resumed_task_runs_on_after_a_timeout(tasker: Tasker, stores: Stores, seen: list[str]) -> None:

@@ -14,7 +14,7 @@ from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
 from tests.servers.tasker import EXTENSION, RefusalError, Tasker, ask, build, question
 from tests.support import until
 from tests.support.extensions import everything_is_a_task, foreign_extension
-from tests.support.taskers import TEXT, User, accepted, connected, plan, told, updates
+from tests.support.taskers import TEXT, VISIT, User, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds]
 
@@ -99,12 +99,6 @@ async def test_the_result_of_a_task_is_checked_against_the_output_schema(tasker:
         task = await caller.call_tool(client, "checked", plan({"end": {"result": TEXT}}), wait=False)
         with pytest.raises(RuntimeError, match="output schema"):
             await caller.resume_task(task, client)
-
-
-VISIT = {
-    "method": "elicitation/create",
-    "params": {"mode": "url", "message": "Sign in", "url": "https://a.example/"},
-}
 
 
 async def test_a_url_in_a_task_is_open_until_the_server_says_so(tasker: Tasker, user: User, seen: list[str]) -> None:

@@ -16,6 +16,10 @@ from mcp_elicit_client.typing import Request
 from tests.servers.tasker import Tasker, build
 
 TEXT = {"content": [{"type": "text", "text": "done"}]}
+VISIT = {
+    "method": "elicitation/create",
+    "params": {"mode": "url", "message": "Sign in", "url": "https://a.example/"},
+}
 
 
 class User:
