@@ -156,7 +156,11 @@ def _kinds_asked(
     if in_title:
         yield ("name" if title == name else "title"), in_title
     if in_description := _prose_asks(
-        description, rules.line.join((name, title)), possible, only_asked=_is_about(title, description)
+        description,
+        rules.line.join((name, title)),
+        possible,
+        must_end=rules.contexts["subject_of_field"].search(title) is not None,
+        only_asked=_is_about(title, description),
     ):
         yield "description", in_description
     # A title that says the same word and does not ask tells what the name means.
@@ -208,7 +212,7 @@ def _prose_asks(
     beside: str,
     possible: Collection[SecretKind] = KIND_NAMES.keys(),
     *,
-    message: bool = False,
+    must_end: bool = False,
     only_asked: bool = False,
 ) -> SecretKind | None:
     """
@@ -218,7 +222,8 @@ def _prose_asks(
         signs: The signs of the sentence.
         beside: Those of the other texts of the field.
         possible: The secrets that fit into the field.
-        message: The sentence is the message of the form.
+        must_end: A name that nothing asks for counts only at the end: in a message, or beside the title of something
+            else, such as ``Phone``.
         only_asked: A name that nothing asks for counts only after ``your``, as in ``your login password``.
     """
     rules = load_rules()
@@ -230,7 +235,7 @@ def _prose_asks(
             continue
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
             continue
-        ends_there = around["short"].fullmatch(after) if message else not around["not_alone"].match(after)
+        ends_there = around["short"].fullmatch(after) if must_end else not around["not_alone"].match(after)
         if ends_there:
             return kind
     return None
@@ -275,7 +280,7 @@ def _named(
 
 def _asked_in(message: str, message_signs: str) -> SecretKind | None:
     """Return what the message of a form asks for."""
-    asked = _prose_asks(message_signs, "", message=True) if load_rules().trigger.search(message_signs) else None
+    asked = _prose_asks(message_signs, "", must_end=True) if load_rules().trigger.search(message_signs) else None
     return asked or _kind_of_example(message, message_signs)
 
 
