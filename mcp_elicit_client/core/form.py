@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -387,7 +387,7 @@ def is_password(field: Field) -> bool:
     return text is not None and text.format == "password"
 
 
-def texts_of(value: object) -> Iterable[str]:
+def texts_of(value: object) -> Sequence[str]:
     """Return the texts in a value, or in a list of values."""
     if isinstance(value, (list, tuple)):
         return [each for each in value if isinstance(each, str)]

@@ -166,9 +166,19 @@ def test_no_large_schema_is_copied_in_one_step(monkeypatch: pytest.MonkeyPatch) 
     assert copied[0] < 1_000
 
 
-def test_a_default_that_is_longer_than_an_answer_is_dropped_before_it_is_checked() -> None:
-    (field,) = form_request(form_params({"properties": {"f": {"type": "string", "default": "x" * 20_000}}})).form.fields
-    assert field.default is None
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "default": "x" * 20_000},
+        {"type": "array", "items": {"type": "string"}, "default": [""] * 10_000},
+    ],
+    ids=["text", "empty texts"],
+)
+def test_a_default_that_is_longer_than_an_answer_is_dropped_before_it_is_checked(schema: dict[str, Any]) -> None:
+    request = form_request(form_params({"properties": {"f": schema}}))
+
+    assert request.form.fields[0].default is None
+    assert [each.message for each in request.diagnostics] == ["its default is longer than an answer may be"]
 
 
 def test_a_repeated_value_is_one_option_as_json_schema_compares_values() -> None:

@@ -34,6 +34,7 @@ _RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contain
 _LIMITS_OF_OPTIONS = frozenset({"minLength", "maxLength", "pattern"}) | NUMBER_KEYWORDS - {"format"}
 _MAX_FORMAT = 64
 _MAX_COUNT = 2**1000
+_QUOTES = 2
 
 _Choices: TypeAlias = dict[tuple[str, object], dict[str, object]]
 _F = TypeVar("_F", ChoiceField, MultiChoiceField)
@@ -135,7 +136,8 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
 
 def _with_default(field: Field, default: object, limits: Limits, report: Report) -> Field:
     """Return *field* with its default, if that is valid.  A default that has a pattern stays unchecked."""
-    if sum(map(len, texts_of(default))) > limits.max_answer:
+    texts = texts_of(default)
+    if sum(map(len, texts)) + _QUOTES * len(texts) > limits.max_answer:
         report("default_dropped", "its default is longer than an answer may be")
         return field
     errors = validate_field(field, default, limits)
