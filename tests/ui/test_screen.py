@@ -894,6 +894,18 @@ async def test_joined_emoji_are_shown_one_by_one_while_they_are_edited() -> None
         assert (await person.done()).content == {"f": f"{FAMILY}{HEART}x"}
 
 
+async def test_the_cursor_stands_on_the_character_before_which_text_is_inserted() -> None:
+    async with asking(form({"f": NAME, "g": NAME}), columns=40) as person:
+        await person.types("0123456789" * 3)
+        places = []
+        for _ in range(30):
+            await person.types(LEFT)
+            row, column = person.cursor
+            places.append(person.lines[row][column])
+
+    assert "".join(places) == "9876543210" * 3
+
+
 @pytest.mark.parametrize("text", ["क्\u200dष", "می\u200cخواهم", "ශ්\u200dරී"])
 async def test_joiners_of_letters_are_kept(text: str) -> None:
     field = {"type": "string", "title": text, "default": text}

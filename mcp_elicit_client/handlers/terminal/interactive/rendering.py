@@ -191,18 +191,18 @@ def input_text(  # noqa: PLR0913 -- by keyword
     used = 0
     place = (0, 0)
     for at, shown in enumerate("*" * len(text) if hidden else escape_each(text)):
+        wide = columns(shown)
+        if used + wide > room:
+            lines.append("")
+            used = 0
         if at == cursor:
             place = (len(lines) - 1, len(split_emoji(lines[-1])))
         if shown == "\n":
             lines.append("")
             used = 0
-            continue
-        wide = columns(shown)
-        if used + wide > room:
-            lines.append("")
-            used = 0
-        lines[-1] += shown
-        used += wide
+        else:
+            lines[-1] += shown
+            used += wide
     if cursor is not None and cursor >= len(text):
         place = (len(lines) - 1, len(split_emoji(lines[-1])))
     first = min(max(place[0] - rows // 2, 0), max(len(lines) - rows, 0))
