@@ -115,6 +115,13 @@ class Person:
             if key == ESCAPE:
                 await self._pause()
 
+    def resizes(self, columns: int, rows: int) -> None:
+        """Change the size of the window."""
+        self.screen.columns, self.screen.rows = columns, rows
+        application = self.app.application
+        assert application is not None
+        application._on_resize()
+
     async def _pause(self) -> None:
         """Type nothing until the last key is known to be Escape, and not the beginning of another one."""
         application = self.app.application

@@ -450,10 +450,7 @@ async def test_the_keys_of_the_review_say_whether_enter_scrolls_or_sends() -> No
     async with asking(form(asked), rows=12) as person:
         await person.types("Ann", SEND)
         await person.sees("Check your answers", "Enter scroll   Ctrl+S Send")
-        person.screen.rows = 40
-        application = person.app.application
-        assert application is not None
-        application._on_resize()
+        person.resizes(80, 40)
         await person.sees("Your answers will be sent to mail.", "Enter Send")
 
 
@@ -975,10 +972,7 @@ async def test_an_error_is_visible_however_long_the_description_is() -> None:
 async def test_the_form_follows_the_size_of_the_window() -> None:
     async with asking(form({"f": NAME, "g": OPTIONS})) as person:
         for columns, rows in [(20, 10), (200, 50), (5, 3), (80, 24)]:
-            person.screen.columns, person.screen.rows = columns, rows
-            application = person.app.application
-            assert application is not None
-            application._on_resize()
+            person.resizes(columns, rows)
             await person.types("x")
         await person.sees("xxxx")
 
@@ -997,10 +991,7 @@ async def test_the_marks_of_server_text_stay_visible_in_a_narrow_window(typed: s
     async with asking(form({"f": NAME, "g": NAME}), columns=8, rows=24) as person:
         await person.types(typed)
         await person.sees("   | Hel")
-        person.screen.columns = 80
-        application = person.app.application
-        assert application is not None
-        application._on_resize()
+        person.resizes(80, 24)
         await person.sees("   | Hello", f">✓ | Your name |  {typed}")
 
 
@@ -1141,9 +1132,7 @@ async def test_a_qr_code_is_shown_while_it_fits() -> None:
         await person.sees("Could not open a browser", "I have finished")
         assert "▄" not in person.shown
         for columns, rows, fits in ((80, 60, True), (40, 60, False), (80, 60, True)):
-            person.screen.columns, person.screen.rows = columns, rows
-            assert person.app.application is not None
-            person.app.application._on_resize()
+            person.resizes(columns, rows)
             await person.sees("Could not open a browser", "I have finished")
             assert ("▄" in person.shown) == ("Open this URL on this or another device:" in person.shown) == fits
         await press(person, "I have finished")
