@@ -23,7 +23,8 @@ from mcp_elicit_client.inbox.records import question_data
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import Link, Part, ServerText
-from mcp_elicit_client.presentation.conversation.introduction import introduction
+from mcp_elicit_client.presentation.conversation.introduction import Introduction
+from mcp_elicit_client.presentation.conversation.turns import LINES
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
 
 APPROVED = "approved"
@@ -169,7 +170,7 @@ def message_text(request: Request, catalog: MessageCatalog, problem: str) -> str
         problem: What to show first; may be empty.
     """
     shown = request.model_copy(update={"deadline": None})  # front ends show `expiresAt` in the user's time zone
-    lines = [line for part in introduction(shown, catalog, None) for line in _lines(part, catalog)]
+    lines = [line for part in Introduction(shown, catalog, None, LINES).begin() for line in _lines(part, catalog)]
     if isinstance(request, UrlRequest):
         lines.append(catalog.text(messages.OPEN_YOURSELF))
         lines.append(request.target.url)

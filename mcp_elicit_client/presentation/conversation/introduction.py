@@ -8,16 +8,11 @@ from typing import NamedTuple
 from mcp_elicit_client.core.text import sanitize_and_cut
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.conversation.turns import LINES, HostText, Link, Part, ServerText, Style
+from mcp_elicit_client.presentation.conversation.turns import HostText, Link, Part, ServerText, Style
 from mcp_elicit_client.presentation.date_parsing import moment_text
 from mcp_elicit_client.presentation.descriptions import request_details, title_line
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
-
-
-def introduction(request: Request, catalog: MessageCatalog, time_zone: str | None) -> Iterator[Part]:
-    """Yield all that introduces *request*."""
-    return Introduction(request, catalog, time_zone, LINES).begin()
 
 
 class Introduction(NamedTuple):
