@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import time
@@ -59,12 +60,19 @@ class Notifier:
         if self._notify is not None:
             await self._notify(notice)
 
+    async def show(self, notice: Notice) -> None:
+        """Show *notice*, if the handler can.  Failures are only logged."""
+        try:
+            with anyio.move_on_after(NOTICE_TIMEOUT):
+                await not_cancelled_inside(self.notify(notice))
+        except Exception:
+            _logger.exception("a notice about server %r could not be shown", notice.request.server.name)
+
     def start(self, request: Request, answer: Answer) -> bool:
         """
         Begin to show that a policy declined *request*, which no handler was asked, unless the user knows that.
 
-        It is shown in the background: the server does not wait for it, and
-        failures are only logged.
+        It is shown in the background: the server does not wait for it.
 
         Returns:
             True if a notice will be shown.
@@ -78,15 +86,7 @@ class Notifier:
         ):
             return False
         notice = Notice.model_construct(request=request, policy=answer.policy, reason=answer.reason)
-
-        async def show() -> None:
-            try:
-                with anyio.move_on_after(NOTICE_TIMEOUT):
-                    await not_cancelled_inside(self.notify(notice))
-            except Exception:
-                _logger.exception("a notice about server %r could not be shown", request.server.name)
-
-        start_in_background(show)
+        start_in_background(functools.partial(self.show, notice))
         return True
 
     def _is_due(self, key: UserAndServer) -> bool:

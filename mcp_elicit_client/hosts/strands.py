@@ -107,9 +107,9 @@ def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_time
 
     async def notify(notice: Notice) -> None:
         if asyncio.get_running_loop() is loop:
-            await normalized.notifier.notify(notice)
+            await normalized.notifier.show(notice)
             return
-        coroutine = normalized.notifier.notify(notice)
+        coroutine = normalized.notifier.show(notice)
         try:
             asyncio.run_coroutine_threadsafe(coroutine, loop)
         except RuntimeError:  # the loop is closed

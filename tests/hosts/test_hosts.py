@@ -28,7 +28,7 @@ from packaging.requirements import Requirement
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command
-from mcp_elicit_client.dispatch import Dispatcher, options_for
+from mcp_elicit_client.dispatch import Dispatcher, apply_policy, options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
 from mcp_elicit_client.hosts._session_proxy import wrap_session
 from mcp_elicit_client.hosts.langchain import _on_elicitation
@@ -39,12 +39,12 @@ from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
 from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, elicitation_callback
-from mcp_elicit_client.typing import Handler, Request
+from mcp_elicit_client.typing import Handler, Notice, Request
 from tests.compatibility import matrix, measuring, table
 from tests.compatibility.judging import EXPECTED, cells
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session, text_of
-from tests.support import ROOT, VISITOR, form_params
+from tests.support import ROOT, VISITOR, form_params, until
 from tests.support.plain import plain
 
 ROWS = json.loads((ROOT / "tests" / "compatibility" / "rows.json").read_text(encoding="utf-8"))
@@ -477,6 +477,31 @@ async def test_an_exception_in_another_loop_is_a_cancel(caplog: pytest.LogCaptur
         result = await elsewhere(of_strands(fails, server="mail", loop=asyncio.get_running_loop())(None, params))
 
     assert result.action == "cancel"
+    assert measuring.SECRET in caplog.text
+
+
+@pytest.mark.anyio
+async def test_a_notice_that_cannot_be_shown_in_another_loop_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Fails(Asked):
+        async def notify(self, _notice: Notice) -> None:
+            raise RuntimeError(measuring.SECRET)
+
+    async def decline(_request: Request, _ask: object) -> Answer:
+        return Answer.decline(by="policy", policy="a rule")
+
+    handler = apply_policy(Fails(), decline)
+    callback = of_strands(handler, server="mail", loop=asyncio.get_running_loop())
+    params: Any = asking()
+
+    async def ask() -> Any:
+        result = await callback(None, params)
+        await until(lambda: "could not be shown" in caplog.text)
+        return result
+
+    with caplog.at_level(logging.ERROR):
+        result = await elsewhere(ask())
+
+    assert result.action == "decline"
     assert measuring.SECRET in caplog.text
 
 
