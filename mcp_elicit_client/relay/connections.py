@@ -140,9 +140,9 @@ class UpstreamConnection:
 
 
 class Lease:
-    """The block in which a call of *downstream* uses a connection of *pool*."""
+    """The block in which a call of *downstream* uses a connection of *pool*, or several such blocks: see `pass_on`."""
 
-    __slots__ = ("_connection", "_downstream", "_pool", "_preferred")
+    __slots__ = ("_connection", "_downstream", "_is_passed_on", "_pool", "_preferred")
 
     def __init__(
         self, pool: ConnectionPool, downstream: Downstream, preferred: UpstreamConnection | None = None
@@ -151,15 +151,23 @@ class Lease:
         self._downstream = downstream
         self._preferred = preferred
         self._connection: UpstreamConnection
+        self._is_passed_on = False
 
     async def __aenter__(self) -> UpstreamConnection:
-        self._connection = await self._pool.take(self._downstream, self._preferred)
+        if not self._is_passed_on:
+            self._connection = await self._pool.take(self._downstream, self._preferred)
+        self._is_passed_on = False
         return self._connection
+
+    def pass_on(self) -> None:
+        """Keep the connection at the end of this block for the next one, which must begin."""
+        self._is_passed_on = True
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pool.give_back(self._connection, self._downstream, error)
+        if not self._is_passed_on:
+            self._pool.give_back(self._connection, self._downstream, error)
 
 
 class ConnectionPool:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import anyio
 import anyio.abc
 
-from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
+from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.relay.connections import Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
-from mcp_elicit_client.relay.legs import CallOutcome, Step, check_same_call
+from mcp_elicit_client.relay.legs import CallOutcome, check_same_call
 from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError
 from mcp_elicit_client.relay.stored_calls import OUTCOME_TTL
 
@@ -34,18 +34,15 @@ class HeldCalls:
     The held calls of a relay.
 
     Args:
-        max_calls: The maximum number of calls of one client at a time.
         leg_ttl: How long a leg can be answered, in seconds.
     """
 
-    def __init__(self, *, max_calls: int, leg_ttl: float) -> None:
+    def __init__(self, *, leg_ttl: float) -> None:
         self._group: anyio.abc.TaskGroup | None = None
-        self._max_calls = max_calls
         self._leg_ttl = leg_ttl
         self._process = secrets.token_urlsafe(9)
         self._calls: dict[str, HeldCall] = {}
         self._ended: defaultdict[str, deque[tuple[float, str]]] = defaultdict(deque)
-        self._number_by_client: Counter[str] = Counter()
 
     def open(self, group: anyio.abc.TaskGroup) -> None:
         """Allow calls, which run in *group*."""
@@ -58,26 +55,20 @@ class HeldCalls:
             call.finish(CallOutcome(error=error))
         self._calls.clear()
 
-    async def start(
-        self, downstream: Downstream, spec: CallSpec, lease: Lease, work: Work, progress: ProgressCallback | None
-    ) -> Step:
+    def start(self, downstream: Downstream, spec: CallSpec, lease: Lease, work: Work) -> HeldCall:
         """
-        Make the call *spec* in a separate task, within *lease*, and return its first leg or its outcome.
+        Make the call *spec* in a separate task, to which *lease* is passed on.
 
         Raises:
-            RefusedError: If the client has too many calls in progress.
             RelayClosedError: If the relay was closed.
         """
-        client = repr(downstream.key)
-        if self._number_by_client[client] >= self._max_calls:
-            raise RefusedError("too_many_calls")
         if self._group is None:
             raise RelayClosedError
         call = HeldCall(downstream.caller, spec, self._process, leg_ttl=self._leg_ttl, max_ttl=MAX_CALL)
         self._calls[call.id] = call
-        self._number_by_client[client] += 1
-        self._group.start_soon(self._run, call, client, lease, work)
-        return await call.wait(progress)
+        self._group.start_soon(self._run, call, repr(downstream.key), lease, work)
+        lease.pass_on()
+        return call
 
     def find(self, call_id: str, process: str, spec: CallSpec) -> HeldCall:
         """
@@ -106,9 +97,6 @@ class HeldCalls:
                     call.finish(CallOutcome(error=error))
         finally:
             call.finish(CallOutcome(error=RefusedError("ended")))
-            self._number_by_client[client] -= 1
-            if not self._number_by_client[client]:
-                del self._number_by_client[client]
             if call.was_asked:
                 self._keep_ended(call.id, self._ended[client])
             else:

@@ -144,7 +144,7 @@ class Relay:
             max_calls=max_calls,
             timeouts=self._timeouts.start,
         )
-        self._held = HeldCalls(max_calls=max_calls, leg_ttl=answer_timeout)
+        self._held = HeldCalls(leg_ttl=answer_timeout)
         legs = MemoryLegs() if inbox is None else InboxLegs(inbox)
         limits = (request_options or RequestOptions()).limits
         self._stored = StoredCalls(legs, leg_ttl=answer_timeout, max_ttl=MAX_CALL, limits=limits)

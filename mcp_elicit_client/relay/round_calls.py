@@ -12,7 +12,7 @@ import anyio
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
-from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
+from mcp_elicit_client.relay.connections import ConnectionPool, Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls, Work
@@ -89,33 +89,31 @@ class RoundCalls:
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
         result: Any = None
-        async with self.connections.lease(downstream) as connection:
+        lease = self.connections.lease(downstream)
+        async with lease as connection:
             if connection.has_rounds:
                 result = await connection.caller.start(connection.client, spec, self.timeouts, progress)
+            held = self._hold(downstream, spec, lease, result, progress)
+        if held is not None:
+            return await held.wait(progress)
         if isinstance(result, PausedCall):
             leg = await self.stored.start(downstream.caller, result)
             self.connections.keep(connection, leg.call_id, self.leg_ttl)
             return leg
-        return await self._step_of(downstream, spec, result, progress, connection)
+        return CallOutcome(result)
 
-    async def _step_of(
-        self,
-        downstream: Downstream,
-        spec: CallSpec,
-        result: Any,
-        progress: ProgressCallback | None,
-        connection: UpstreamConnection,
-    ) -> Step:
-        """Hold a call that has no *result* yet, or one that only a process can finish.  Otherwise it has ended."""
+    def _hold(
+        self, downstream: Downstream, spec: CallSpec, lease: Lease, result: Any, progress: ProgressCallback | None
+    ) -> HeldCall | None:
+        """Hold a call that has no *result* yet, or one that only a process can finish; return None for any other."""
         work: Work
         if result is None or isinstance(result, UrlRequiredInRounds):
             work = functools.partial(_make, spec, self.timeouts, result, wants_progress=progress is not None)
         elif isinstance(result, TaskHandle):
             work = functools.partial(_finish_task, result, self.timeouts)
         else:
-            return CallOutcome(result)
-        lease = self.connections.lease(downstream, connection)
-        return await self.held.start(downstream, spec, lease, work, progress)
+            return None
+        return self.held.start(downstream, spec, lease, work)
 
     async def _continue(
         self,
@@ -128,8 +126,8 @@ class RoundCalls:
         async def proceed(
             snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
         ) -> Any:
-            preferred = self.connections.connection_of(state.call_id)
-            async with self.connections.lease(downstream, preferred) as connection:
+            lease = self.connections.lease(downstream, self.connections.connection_of(state.call_id))
+            async with lease as connection:
                 result = await connection.caller.proceed(
                     connection.client,
                     snapshot,
@@ -138,11 +136,14 @@ class RoundCalls:
                     before_send=before_send,
                     progress_callback=progress,
                 )
+                held = self._hold(downstream, spec, lease, result, progress)
             if isinstance(result, PausedCall):
                 self.connections.keep(connection, state.call_id, self.leg_ttl)
                 return result
             self.connections.release(state.call_id)
-            step = await self._step_of(downstream, spec, result, progress, connection)
+            if held is None:
+                return result
+            step = await held.wait(progress)
             return step.unwrap() if isinstance(step, CallOutcome) else step
 
         step = await self.stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)

@@ -83,3 +83,21 @@ async def test_a_call_that_becomes_a_task_counts_once(tasker: Tasker, seen: list
         result = await caller.call_tool(client, "run", plan({"work": 1}, ask("a")))
     assert told(result) == accepted("a")
     assert not any(line.startswith("cancel") for line in seen)
+
+
+async def test_a_call_whose_task_was_created_is_not_refused_for_too_many_calls(tasker: Tasker, seen: list[str]) -> None:
+    results: list[Any] = []
+    refusals: list[Exception] = []
+
+    async def call_often(client: Any) -> None:
+        for _ in range(10):
+            try:
+                results.append(await client.session.call_tool("run", plan({"work": 1})))
+            except Exception as error:
+                refusals.append(error)
+
+    async with gateway(tasker, "rounds", User(), max_calls=2) as (_caller, client), anyio.create_task_group() as group:
+        for _ in range(12):
+            group.start_soon(call_often, client)
+    assert len(results) == sum(line.startswith("created") for line in seen)
+    assert len(results) + len(refusals) == 120
