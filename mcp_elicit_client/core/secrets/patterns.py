@@ -21,7 +21,11 @@ PATTERNS: Mapping[str, str] = {
         \b (?: [Ee]\.\ ?g\. | [Ff]or\ example | such\ as | z\.\ ?B\. | p\.\ ?e[jx]\. ) ,? \s
         [A-Z][A-Z0-9]{0,63} _ [A-Z0-9_]{1,63} \b
     """,
-    "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
+    # Two letters are enough in scripts whose words have one or two.
+    "spelled": (
+        r"(?<![^\W_])(?:[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}"
+        r"|[\u3400-\u9fff\uac00-\ud7af](?:[\W_]{1,3}[\u3400-\u9fff\uac00-\ud7af](?![^\W_]))+)"
+    ),
     "joint": r"\w[^\w\s]{1,2}\w",
     "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",
     "number_sign": r"(?<=\w )#(?!\w)|(?<!\w)[Nn]°",

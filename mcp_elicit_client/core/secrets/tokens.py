@@ -209,7 +209,7 @@ def _folded(text: str) -> str:
 
 def _as_one_word(match: re.Match[str]) -> str:
     """Return what was cut by punctuation as one word, if it is one: ``pass-word``."""
-    word = pattern("no_letters").sub("", match.group()).casefold()
+    word = _in_latin(pattern("no_letters").sub("", match.group())).casefold()
     return word if word in load_lexicon().signs else match.group()
 
 
