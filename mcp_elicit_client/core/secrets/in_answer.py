@@ -223,7 +223,7 @@ def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
         return False
     if values.match(value):
         return True
-    parts = value.rstrip(" .,;)}\"'").casefold().split()
+    parts = value.rstrip(" .,;!?)}\"'").casefold().split()
     return kind == "password" and tight and (len(parts) == 1 or quoted is not None) and all(map(_is_made_up, parts))
 
 

@@ -71,13 +71,14 @@ PATTERNS: Mapping[str, str] = {
     "is_your": r"(?<!\S)(?:[A-Z]-)?(\d{3}[ -]\d{3}|\S{4,200}) is ((?:your|my|the) [^\n.,;!]{3,60})",
     "quoted": r"([\"'`])(.{1,299}?)\1",
     "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
-    # What stands where a value was, or will be: a placeholder, a call, the number of a ticket.
+    # What stands where a value was, or will be: a placeholder, a call, the number of a ticket, a length.
     "masked": r"""(?x)
         (?: [*•·_-] | \.{3} | … | [xX]{3} | \#{3} )+ $
         | [<\[{(«$%!&]
         | .* (?: EXAMPLE | YOUR | REPLACE | CHANGE_?ME | PLACEHOLDER | REDACTED | xxxx | XXXX | \*\*\* )
         | [A-Za-z_] [\w.]* \( ["')]
         | [A-Z]{2,10} - \d{1,6} (?! \S )
+        | \d{1,3} (?: 文字 | 桁 | 位 | 자 | 字符 | 个字符 | 個字元 )
         | (?i: your | my | some | the ) [-_ ]
         | (?: process | os | self | config | settings | secrets | vars | env | getenv | System ) [.\[(]
         | (?: vault | op | ref | ssm | awssm | gcpsm | arn | file | env | secret | secretref | https? | data | urn ) :
@@ -131,7 +132,7 @@ VALUES: Mapping[SecretKind, str] = {
     "token": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
     "private_key": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{16,}|[A-Za-z+/=_-]{24,}",
     "session": r"(?=\S{0,200}\d)[^\s\"'<>,]{12,}",
-    "password": r"(?=\S{0,60}[^\sA-Za-z])(?=\S{0,60}[^\W\d])[^\s\"'<>]{4,}|\d{4,}",
+    "password": r"(?=\S{0,60}(?:[\d_]|[^\w\s.,;:!?)]|[.,;:!?)]\S*\w))(?=\S{0,60}[^\W\d])[^\s\"'<>]{4,}|\d{4,}",
 }
 """The pattern of a value that follows the name of a secret, by kind."""
 
