@@ -394,10 +394,13 @@ def _form(schema: Mapping[str, Any], parser: SchemaParser) -> Form:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
         raise RequestError("`requestedSchema.properties` must be an object")
-    required = _required(schema.get("required", []), properties, parser)
-    names = [*properties, *(name for name in required if name not in properties)]
+    required = _required(schema.get("required", []), parser)
+    undeclared = [name for name in required if name not in properties]
+    names = [*properties, *undeclared]
     if len(names) > parser.limits.max_fields:
         raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.max_fields} are supported")
+    for name in undeclared:
+        parser.report("undeclared_field", "it is required but not declared; any text is accepted", name)
     for rule in sorted(_RULES_BETWEEN_FIELDS.intersection(schema)):
         parser.report("rule_not_checked", f"the form's {rule} is not checked")
     closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
@@ -429,7 +432,7 @@ def _field_or_none(
         return None
 
 
-def _required(required: object, properties: Mapping[str, Any], parser: SchemaParser) -> dict[str, None]:
+def _required(required: object, parser: SchemaParser) -> dict[str, None]:
     """Return the names of the required fields, in order, as the keys of a dictionary."""
     if not isinstance(required, list):
         parser.report("required_ignored", '"required" is not a list of names')
@@ -437,9 +440,6 @@ def _required(required: object, properties: Mapping[str, Any], parser: SchemaPar
     names = dict.fromkeys(each for each in required if isinstance(each, str))
     if len(names) < len(required):
         parser.report("required_ignored", '"required" contains duplicates, or values that are not names')
-    for name in names:
-        if name not in properties:
-            parser.report("undeclared_field", "it is required but not declared; any text is accepted", name)
     return names
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from mcp_elicit_client import Limits, RequestError, normalize_enum, parse_request, validate
 from mcp_elicit_client.core.form import ChoiceField
+from mcp_elicit_client.core.schema.field_parser import SchemaParser
 from mcp_elicit_client.core.schema.writer import to_schema
 from tests.support import form_params, form_request
 
@@ -136,6 +137,19 @@ def test_many_references_to_a_large_schema_do_not_multiply_the_time(referring: A
         return lambda: form_request(params)
 
     assert seconds(work(200)) < 20 * seconds(work(1)) + 0.2
+
+
+def test_too_many_required_names_are_refused_in_a_small_part_of_the_time_to_report_each() -> None:
+    def refuse(count: int) -> None:
+        with pytest.raises(RequestError, match="at most 200 are supported"):
+            form_request(form_params({"properties": {}, "required": [f"f{at}" for at in range(count)]}))
+
+    def report() -> None:
+        parser = SchemaParser({}, Limits())
+        for at in range(50_000):
+            parser.report("undeclared_field", "it is required but not declared", f"f{at}")
+
+    assert seconds(lambda: refuse(50_000)) < seconds(report) / 2
 
 
 def test_a_large_schema_that_is_refused_does_not_affect_other_references() -> None:
