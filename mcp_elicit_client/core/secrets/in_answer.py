@@ -219,7 +219,9 @@ def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
     quoted = pattern("quoted").match(written)
     value = quoted.group(2) if quoted else written.partition("\n")[0]
     values = value_pattern(kind)
-    if pattern("masked").match(value) or values is None:
+    if values is None or pattern("masked").match(value):
+        return False
+    if not tight and pattern("hyphenated").match(value):
         return False
     if values.match(value):
         return True

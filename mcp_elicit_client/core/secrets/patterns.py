@@ -51,7 +51,7 @@ PATTERNS: Mapping[str, str] = {
     "word": r"[A-Za-z]+",
     # A name and its value.
     "is": r"""(?x)
-        (?: => | := | ={1,3} | [:：] (?! // ) ) \s*
+        (?: => | := | (?<! [!<>~=] ) ={1,3} | [:：] (?! // ) ) \s*
         | \s (?: is | ist | est | es | jest | este | je | là | är | er | é | è | είναι | lautet | adalah | it's )
           (?: \s | [:=] \s* )
         | (?<= [一-龥] ) [是为為] \s* | は \s? (?= [!-~] ) | (?<= [가-힣] ) [은는이가] \s (?= [!-~] )
@@ -76,7 +76,9 @@ PATTERNS: Mapping[str, str] = {
         (?: [*•·_-] | \.{3} | … | [xX]{3} | \#{3} )+ $
         | [<\[{(«$%!&]
         | .* (?: EXAMPLE | YOUR | REPLACE | CHANGE_?ME | PLACEHOLDER | REDACTED | xxxx | XXXX | \*\*\* )
-        | [A-Za-z_] [\w.]* \( ["')]
+        | [A-Za-z_] [\w.]* (?: \( ["')] | \[ ["'\w.]+ \] )
+        | [:@] [a-z_]+ (?: \( | \d{0,2} (?! \S ) )
+        | [A-Za-z]{1,8} / [A-Za-z]{1,8} (?! \S )
         | [A-Z]{2,10} - \d{1,6} (?! \S )
         | \d{1,3} (?: 文字 | 桁 | 位 | 자 | 字符 | 个字符 | 個字元 )
         | (?i: your | my | some | the ) [-_ ]
@@ -85,6 +87,8 @@ PATTERNS: Mapping[str, str] = {
           (?! .* @ )
         | (?: ~ | \.{1,2} )? / | [A-Za-z] :\\
     """,
+    # An adjective: ``the password is case-sensitive``.
+    "hyphenated": r"(?:\d{1,3}|[A-Za-z]{2,20})-[a-z]{3,20}(?!\w)",
     # Cards, from Visa to Troy: what they begin with, and how long they are.
     "card": r"""(?x) (?<! [\w+-] ) (?<! \d[.\ -] )
         ( \d{13,19} | \d{4} (?: [\ .\u2010-\u2015-]\d{4} ){2} [\ .\u2010-\u2015-]\d{1,7}
@@ -126,7 +130,7 @@ VALUES: Mapping[SecretKind, str] = {
     "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
     "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
     "identity_number": r"(?=(?:\D{0,2}\d){4})\w[\w ./-]{3,}",
-    "security_answer": r"(?!(?i:yes|no|none|never|unknown|any)\b)[^\W\d_]{2,}",
+    "security_answer": r"(?!(?i:yes|no|none|never|unknown|any|not|optional|required|missing)\b)[^\W\d_]{2,}",
     "recovery_phrase": r"(?:[^\W\d_]{3,12}[\s,]+){8,}",
     "api_key": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
     "token": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
