@@ -57,7 +57,7 @@ class Drawing:
             elsewhere.
         shown: The cursor is visible.
         focus: The first and last line to keep in view; None if there are none.
-        option: The line of the option to keep in view; None if there is none.
+        option: The line of the option to keep in view; None without options.
         items: The first line of each field or answer.
     """
 
