@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,7 +25,7 @@ from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
 from tests.support import EVENT_LOOPS, until
-from tests.support.inboxes import FORM, SECRET, Stores, asking, pending, request
+from tests.support.inboxes import FORM, SECRET, Stores, Waiting, asking, pending, request
 
 pytestmark = pytest.mark.anyio
 
@@ -208,24 +209,29 @@ async def test_a_locked_file_does_not_delay_a_cancellation(sqlite: Stores, is_us
             assert anyio.current_time() - begin < 5
 
 
+async def cancel_while_locked(asked: Waiting, inbox: Inbox, path: Path) -> None:
+    """Cancel *asked* while another process holds the lock of the file, and wait until its request is withdrawn."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        asked.scope.cancel()
+        with anyio.fail_after(60):
+            await asked.finished.wait()
+        other.execute("ROLLBACK")
+
+    async def is_withdrawn() -> bool:
+        return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
+
+    await until(is_withdrawn)
+
+
 @ON_SQLITE
 async def test_a_request_that_was_cancelled_while_the_file_was_locked_is_withdrawn(sqlite: Stores) -> None:
     inbox = Inbox(sqlite(lock_timeout=30))
     await inbox.list("ann")
-    with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as other:
-        async with asking(inbox) as asked, asking(inbox):
-            await pending(inbox, count=2)
-            other.execute("BEGIN EXCLUSIVE")
-            asked.scope.cancel()
-            with anyio.fail_after(60):
-                await asked.finished.wait()
-            other.execute("ROLLBACK")
-
-            async def is_withdrawn() -> bool:
-                return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
-
-            await until(is_withdrawn)
-            assert len((await inbox.list("ann")).entries) == 1
+    async with asking(inbox) as asked, asking(inbox):
+        await pending(inbox, count=2)
+        await cancel_while_locked(asked, inbox, sqlite.path)
+        assert len((await inbox.list("ann")).entries) == 1
 
 
 @ON_SQLITE
@@ -245,17 +251,7 @@ async def test_an_extended_request_that_was_cancelled_while_the_file_was_locked_
     async with asking(inbox, with_deadline(request(), deadline, latest, lambda _: was_extended.set())) as asked:
         await was_extended.wait()
         sqlite.clock.ahead = 10  # after the time at which the request would have expired
-        with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as other:
-            other.execute("BEGIN EXCLUSIVE")
-            asked.scope.cancel()
-            with anyio.fail_after(60):
-                await asked.finished.wait()
-            other.execute("ROLLBACK")
-
-        async def is_withdrawn() -> bool:
-            return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
-
-        await until(is_withdrawn)
+        await cancel_while_locked(asked, inbox, sqlite.path)
 
 
 @ON_SQLITE
