@@ -1064,6 +1064,24 @@ async def test_with_warnings_a_url_is_opened_by_two_different_keys() -> None:
         assert ((await person.done()).action, opened) == ("accept", ["https://xn--pple-43d.com/x"])
 
 
+async def test_a_url_is_opened_only_after_all_of_it_was_visible() -> None:
+    opened: list[str] = []
+    request = visit(url="https://xn--pple-43d.com/x?" + "a=1&" * 40 + "last=true", message="line\n" * 10)
+    async with asking(request, columns=30, rows=12, opened=opened) as person:
+        await person.sees("o Open")
+        await person.types("o")
+        await person.sees("Press Enter to confirm")
+        seen = ""
+        while "last=true" not in seen:
+            assert opened == []
+            await person.types(ENTER)
+            await person.sees("Press Enter to confirm")
+            seen += re.sub(r"[\s|]", "", person.shown)
+        assert "https://xn--pple-43d.com/x?a=1&a=1" in seen
+        await person.types(ENTER)
+        assert ((await person.done()).action, opened) == ("accept", [request.target.url])
+
+
 @pytest.mark.parametrize(("key", "action"), [("d", "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
 async def test_a_url_request_can_be_declined_or_cancelled_at_each_step(key: str, action: str) -> None:
     for request in (visit(), visit(protocol_version="2026-07-28", visits=1)):

@@ -336,10 +336,15 @@ class View(ABC):
         elif action.name in ("decline", "block", "cancel"):
             self.leave(action.name)
         elif action.careful or (action.guarded and self.viewport.has_unseen_lines):
-            self.selected = action.name
-            self.status = self.catalog.text(messages.PRESS_ENTER, action=action.label)
+            self.select(action.name)
         else:
             self.activate(action.name)
+
+    def select(self, name: str) -> None:
+        """Let Enter activate the action *name*."""
+        self.selected = name
+        label = next(each.label for each in self.actions() if each.name == name)
+        self.status = self.catalog.text(messages.PRESS_ENTER, action=label)
 
     def _confirm(self, name: str) -> None:
         if self.ready:
