@@ -29,7 +29,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value, option_label
-from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 
 _MIN_FILTERED = 9
@@ -275,7 +275,7 @@ class SelectControl(Control):
         self._pointed = shown[0] if shown and self.buffer is not None and self.buffer.text.strip() else None
         # What is selected already is not removed again.
         self._is_typing = self._pointed is not None and self.field.choices[self._pointed] not in self.selected
-        self.state = self.read(self.given if self.touched else Intent.UNTOUCHED)
+        self.state: FieldState = self.read(self.given if self.touched else Intent.UNTOUCHED)
         self.on_change(self)
 
 
