@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
-from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -14,7 +12,7 @@ import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, PostgresStore
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener, PostgresConnections
-from tests.support import until
+from tests.support import forks, succeeds_in_fork, until
 from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, waiting_for_answer
 
 pytestmark = pytest.mark.anyio
@@ -62,24 +60,19 @@ async def test_a_store_that_is_no_longer_used_closes_its_connections(stores: Sto
     assert (list(found), idle.closed) == ([], True)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@forks
 @ONCE
 async def test_a_forked_process_listens_on_a_connection_of_its_own(stores: Stores) -> None:
     listener = Listener(PostgresConnections(stores.servers.postgres.url, stores.schema))
     listener.wait(0)
     before = listener._connection.info.backend_pid
-    child = os.fork()
-    if not child:
-        with suppress(BaseException):
-            listener.wait(0)
-            is_own = listener._connection.info.backend_pid != before
-            listener.close()
-            os._exit(0 if is_own else 1)
-        os._exit(2)
 
-    _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    def listens_on_its_own() -> None:
+        listener.wait(0)
+        assert listener._connection.info.backend_pid != before
+        listener.close()
+
+    assert succeeds_in_fork(listens_on_its_own)
     assert listener.wait(0) == set()
     listener.close()
 

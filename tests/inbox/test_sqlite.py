@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
-from tests.support import EVENT_LOOPS, until
+from tests.support import EVENT_LOOPS, forks, succeeds_in_fork, until
 from tests.support.inboxes import FORM, SECRET, Stores, Waiting, asking, pending, request
 
 pytestmark = pytest.mark.anyio
@@ -152,38 +151,33 @@ async def test_only_the_owner_of_the_file_can_read_it(sqlite: Stores) -> None:
     assert {file.stat().st_mode & 0o777 for file in sqlite.path.parent.glob("inbox.db*")} == {0o600}
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@forks
 @pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 async def test_a_forked_process_holds_a_lease_of_its_own(sqlite: Stores) -> None:
     store = sqlite()
     await Inbox(store).list("ann")
     before = store._worker.name
-    child = os.fork()
-    if not child:
-        os._exit(0 if store._worker.name != before and store._database._open() else 1)
 
-    _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    def holds_its_own() -> None:
+        assert store._worker.name != before
+        assert store._database._open()
+
+    assert succeeds_in_fork(holds_its_own)
     assert store._worker.name == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@forks
 @pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 async def test_a_process_that_was_forked_while_a_thread_used_the_file_can_use_it(sqlite: Stores) -> None:
     store = sqlite()
     await Inbox(store).list("ann")
-    with store._database._lock:  # as another thread
-        child = os.fork()
-        if not child:
-            signal.alarm(10)
-            with suppress(BaseException), store._database.reading():
-                os._exit(0)
-            os._exit(1)
 
-    _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    def reads() -> None:
+        with store._database.reading():
+            pass
+
+    with store._database._lock:  # as another thread
+        assert succeeds_in_fork(reads)
 
 
 @ON_SQLITE

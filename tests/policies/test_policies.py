@@ -7,7 +7,6 @@ import gc
 import json
 import logging
 import os
-import signal
 import socket
 import stat
 import subprocess
@@ -15,8 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ from mcp_elicit_client.policies import (
 from mcp_elicit_client.policies import permissions as permissions_module
 from mcp_elicit_client.policies.impersonation import skeleton
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, cases, form_params, free_port, read_line, skip_or_fail
+from tests.support import ROOT, cases, forks, form_params, free_port, read_line, skip_or_fail, succeeds_in_fork
 from tests.support.console import ScriptedConsole
 from tests.support.power_failures import Disk
 
@@ -275,22 +275,13 @@ async def test_a_request_without_a_rule_is_asked_and_can_be_blocked(tmp_path: Pa
     assert Permissions(path)._permission_for(request()) == "block"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@forks
 def test_a_process_that_was_forked_while_a_thread_stored_a_permission_can_store_its_own(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
     with permissions._lock:  # as another thread
-        child = os.fork()
-        if not child:
-            signal.alarm(10)
-            with suppress(BaseException):
-                permissions.set("block", server="shop")
-                os._exit(0)
-            os._exit(1)
+        assert succeeds_in_fork(partial(permissions.set, "block", server="shop"))
 
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
     assert [rule.server for rule in Permissions(path)] == ["shop"]
 
 

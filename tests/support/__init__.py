@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import threading
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import anyio
 import pytest
@@ -32,6 +33,8 @@ from mcp_elicit_client import (
 from mcp_elicit_client.core.form import keywords_of
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support.fork_server import server_command
+
+C = TypeVar("C", bound=Callable[..., Any])
 
 ROOT = Path(__file__).parent.parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
@@ -264,6 +267,26 @@ def free_port() -> int:
         port = 10_000 + secrets.randbelow(20_000)  # systems take ports above 32 000 for connections
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
+
+
+def forks(test: C) -> C:
+    """Decorate a test that uses `succeeds_in_fork`."""
+    can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+    decorated: C = can_fork(pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")(test))
+    return decorated
+
+
+def succeeds_in_fork(work: Callable[[], object]) -> bool:
+    """Return True if *work* ends without an exception in a forked process, within 10 seconds."""
+    child = os.fork()
+    if not child:
+        signal.alarm(10)
+        with suppress(BaseException):
+            work()
+            os._exit(0)
+        os._exit(1)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
 
 
 @contextmanager
