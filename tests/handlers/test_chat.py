@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -248,46 +248,50 @@ async def race(first: OtherProcess, second: OtherProcess, *work: Callable[[], Aw
             group.start_soon(run, each)
 
 
-async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_presses_at_once() -> None:
-    store, chat = MemoryStore(), Chat()
+@asynccontextmanager
+async def two_processes(
+    chat: Chat, answers: list[Answer]
+) -> AsyncIterator[tuple[tuple[OtherProcess, OtherProcess], Sequence[ChatHandler]]]:
+    """Yield the stores and the handlers of two processes.  The first asks for the fields a and b."""
+    store = MemoryStore()
     stores = OtherProcess(store), OtherProcess(store)
     handlers = [ChatHandler(chat, inbox=Inbox(each)) for each in stores]
-    answers: list[Answer] = []
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             await announced(group, Inbox(store), handlers[0], form("ab"), answers)
-            await handlers[0].press("ann", chat.button("“x”", "1").data)
-            buttons = [chat.button(label, "1").data for label in ("“x”", "“y”")]
-            pairs = zip(handlers, buttons, strict=True)
-            await race(*stores, *(partial(ask.press, "ann", button) for ask, button in pairs))
-            assert "2. b: y" in chat.messages["1"].text
+            yield stores, handlers
 
-            reaction = await handlers[1].press("ann", chat.button("Send", "1").data)
 
-            assert (reaction.note, answers) == (OLD_BUTTON, [])
-            assert "2. b: x" in chat.messages["1"].text
-            await handlers[1].press("ann", chat.button("Send", "1").data)
+async def test_nothing_is_sent_but_what_is_shown_if_two_processes_take_two_presses_at_once() -> None:
+    chat, answers = Chat(), list[Answer]()
+    async with two_processes(chat, answers) as (stores, handlers):
+        await handlers[0].press("ann", chat.button("“x”", "1").data)
+        buttons = [chat.button(label, "1").data for label in ("“x”", "“y”")]
+        pairs = zip(handlers, buttons, strict=True)
+        await race(*stores, *(partial(ask.press, "ann", button) for ask, button in pairs))
+        assert "2. b: y" in chat.messages["1"].text
+
+        reaction = await handlers[1].press("ann", chat.button("Send", "1").data)
+
+        assert (reaction.note, answers) == (OLD_BUTTON, [])
+        assert "2. b: x" in chat.messages["1"].text
+        await handlers[1].press("ann", chat.button("Send", "1").data)
 
     assert answers[0].content == {"a": "x", "b": "x"}
 
 
 async def test_if_two_processes_take_two_messages_at_once_a_button_of_either_question_leads_to_the_last() -> None:
-    store, chat = MemoryStore(), Chat()
-    stores = OtherProcess(store), OtherProcess(store)
-    handlers = [ChatHandler(chat, inbox=Inbox(each)) for each in stores]
-    answers: list[Answer] = []
-    with anyio.fail_after(30):
-        async with anyio.create_task_group() as group:
-            await announced(group, Inbox(store), handlers[0], form("ab"), answers)
-            pairs = zip(handlers, "xy", strict=True)
-            await race(*stores, *(partial(ask.reply, "ann", text, message_id=text) for ask, text in pairs))
-            assert [each for each, shown in chat.messages.items() if shown.buttons] == ["2", "3"]
+    chat, answers = Chat(), list[Answer]()
+    async with two_processes(chat, answers) as (stores, handlers):
+        pairs = zip(handlers, "xy", strict=True)
+        await race(*stores, *(partial(ask.reply, "ann", text, message_id=text) for ask, text in pairs))
+        assert [each for each, shown in chat.messages.items() if shown.buttons] == ["2", "3"]
 
-            reaction = await handlers[0].press("ann", chat.button("“x”", "3").data, message_id="3")
+        reaction = await handlers[0].press("ann", chat.button("“x”", "3").data, message_id="3")
 
-            assert reaction.note == OLD_BUTTON
-            await handlers[0].press("ann", chat.button("“x”", "4").data, message_id="4")
-            await handlers[0].press("ann", chat.button("Send", "4").data, message_id="4")
+        assert reaction.note == OLD_BUTTON
+        await handlers[0].press("ann", chat.button("“x”", "4").data, message_id="4")
+        await handlers[0].press("ann", chat.button("Send", "4").data, message_id="4")
 
     assert answers[0].content == {"a": "x", "b": "x"}
 
