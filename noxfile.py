@@ -180,6 +180,7 @@ def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", pr
         "ELICIT_HOSTS": hosts,
         "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile),
         "PYTHONDONTWRITEBYTECODE": "",  # pytest compiles 700 modules for each worker unless it may keep them
+        "NODE_COMPILE_CACHE": cache_of(session, "node"),  # playwright starts Node for each test
     }
     try:
         session.run(*runner, *PARALLEL, *arguments, *session.posargs, env=env)

@@ -23,6 +23,11 @@ def chromium() -> str:
     return path
 
 
+def _headless_chromium() -> str:
+    """Return the path of Chromium's build without windows, which takes half the time, or of Chromium."""
+    return shutil.which("chromium-headless-shell") or chromium()
+
+
 @asynccontextmanager
 async def browser(*arguments: str) -> AsyncIterator[Any]:
     """A browser without a window."""
@@ -31,7 +36,9 @@ async def browser(*arguments: str) -> AsyncIterator[Any]:
     except ImportError:
         skip_or_fail("playwright is not installed")
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", *arguments])
+        launched = await playwright.chromium.launch(
+            executable_path=_headless_chromium(), args=["--no-sandbox", *arguments]
+        )
         try:
             yield launched
         finally:
