@@ -490,12 +490,12 @@ class Dispatcher:
                 request = await self._read(params, server=server, user=user, **details)
             except RequestError as error:
                 _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
-                self.handler.notifier.on_refused(str(error))
+                self.handler.notifier.on_refused(error)
                 raise
             except Exception:
                 _logger.exception("a request of server %r could not be read", server.name)
                 reason = "the request could not be read"
-                self.handler.notifier.on_refused(reason)
+                self.handler.notifier.on_refused(RequestError(reason))
                 return Answer.cancel(by="error", reason=reason)
             too_many = admitted.hold(request)
             if too_many:
@@ -520,7 +520,7 @@ class Dispatcher:
     def _refuse(self, server: Server, refusal: str) -> Answer:
         if self.admission.should_log(server.name, refusal):
             _logger.warning("requests of server %r are cancelled: %s", server.name, refusal)
-        self.handler.notifier.on_refused(refusal)
+        self.handler.notifier.on_refused(RequestError(refusal))
         return Answer.cancel(by="policy", policy=ADMISSION, reason=refusal)
 
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:

@@ -16,6 +16,7 @@ from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import Request, user_and_server_of
+from mcp_elicit_client.exceptions import RequestError
 
 INTERVAL = 60.0
 """The minimum time between two notices about one server for one user, in seconds."""
@@ -44,8 +45,8 @@ class Notifier:
         clock: Returns the time in seconds.
 
     Attributes:
-        on_refused: Called with the reason when a request is refused before a
-            policy or handler gets it.
+        on_refused: Called with the reason, as a `RequestError`, when a request
+            is refused before a policy or handler gets it.
     """
 
     def __init__(self, notify: Notify | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,7 +54,7 @@ class Notifier:
         self._clock = clock
         self._lock = threading.Lock()
         self._notified: dict[UserAndServer, float] = {}
-        self.on_refused: Callable[[str], object] = lambda _reason: None
+        self.on_refused: Callable[[RequestError], object] = lambda _error: None
 
     async def notify(self, notice: Notice) -> None:
         """Show *notice*, if the handler can."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from mcp_elicit_client.exceptions import RequestError
     from mcp_elicit_client.handlers.scripted import ScriptedAnswers
     from mcp_elicit_client.registry import ElicitationRegistry
     from mcp_elicit_client.sdk.callback import ElicitationCallback
@@ -83,10 +84,10 @@ class Elicitation:
         self.user.requests.append(request)
         return await self._scripted(request)
 
-    def _note_refusal(self, reason: str) -> None:
-        self._refusals.append(reason)
+    def _note_refusal(self, error: RequestError) -> None:
+        self._refusals.append(str(error))
         if self._scripted is not None:
-            self._scripted.note_refusal(reason)
+            self._scripted.note_refusal(str(error))
 
     def callback(self, server: str = "test-server", *, user: str | None = None) -> ElicitationCallback:
         """Return an ``elicitation_callback`` that asks the user of this test, with *user* as `Request.user`."""

@@ -22,6 +22,7 @@ from mcp_elicit_client.cli.common import (
     CommandFailedError,
     UnansweredError,
     UsageError,
+    explain_refusal,
     is_output_error,
     output_width,
     parse_json,
@@ -123,11 +124,11 @@ async def _connect_and_call(
     remembered = RememberedAnswers()
     catalog: MessageCatalog = options.catalog
 
-    def report_refusal(refusal: str) -> None:
+    def report_refusal(reason: str) -> None:
         if script is not None:
-            script.note_refusal(refusal)
+            script.note_refusal(reason)
         elif not options.headless:
-            report_unanswered(refusal, catalog)
+            report_unanswered(reason, catalog)
 
     async def report_unattended(_request: Request, answer: Answer) -> None:
         if answer.by == "unattended" and script is None:
@@ -141,7 +142,7 @@ async def _connect_and_call(
     )
     registry = ElicitationRegistry(limits=limits(options), url_rules=url_rules(options), policy=policy)
     registry.on_elicitation(script or handler_from_options(options))
-    registry.notifier.on_refused = report_refusal
+    registry.notifier.on_refused = lambda error: report_refusal(explain_refusal(error, catalog))
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with open_log() as errlog:
         try:

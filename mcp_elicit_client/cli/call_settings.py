@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.cli.call_store import OpenStore
-from mcp_elicit_client.cli.common import report_unanswered
+from mcp_elicit_client.cli.common import explain_refusal, report_unanswered
 from mcp_elicit_client.cli.handlers import limits
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -104,7 +103,7 @@ def make_caller(
         policy=protect_secrets(action="warn"),
     )
     registry.on_elicitation(pushed)
-    registry.notifier.on_refused = functools.partial(report_unanswered, catalog=catalog)
+    registry.notifier.on_refused = lambda error: report_unanswered(explain_refusal(error, catalog), catalog)
     return Caller(registry, name, user=user)
 
 

@@ -111,7 +111,7 @@ class ScriptedAnswers:
         return Answer.accept(filled.content, by="host", reason=_REASON, sources=sources)
 
     def note_refusal(self, reason: str) -> None:
-        """Note a request that was refused for *reason* before it was read.  This is for `Notifier.on_refused`."""
+        """Note a request that was refused for *reason* before it was read."""
         self._refuse(None, [reason])
 
     def policy(self, handler: Handler, /) -> Handler:

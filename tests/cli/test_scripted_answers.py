@@ -245,10 +245,18 @@ def test_a_request_that_is_refused_before_it_is_read_is_reported(
 
 
 @pytest.mark.slow
-def test_a_user_learns_that_a_request_was_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, err = call(capsys, "visit", "--", sys.executable, "-c", REFUSED)
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("javascript:alert(1)", "`url` must have the scheme https"),
+        ("https://[::1]/", "`url` leads to the user's own computer. To allow it, pass --allow-loopback."),
+    ],
+)
+def test_a_user_learns_that_a_request_was_refused(capsys: pytest.CaptureFixture[str], url: str, reason: str) -> None:
+    server = REFUSED.replace("javascript:alert(1)", url)
+    _, _, err = call(capsys, "visit", "--", sys.executable, "-c", server)
 
-    assert "The request was not answered: `url` must have the scheme https" in err
+    assert f"The request was not answered: {reason}\n" in err
 
 
 def test_an_answer_without_a_request_is_reported(tmp_path: Path) -> None:

@@ -154,11 +154,18 @@ def test_every_action_reaches_the_server(run: Run, asking: Asking, choice: list[
     assert told(run("answer", request["id"], *choice, stdin='{"name": "Ada", "guests": 5}')) == sent
 
 
-def test_a_request_that_is_refused_unread_is_reported(run: Run, asking: Asking) -> None:
-    outcome = run(*asking({"mode": "url", "message": "Go", "url": "http://a.example/", "elicitationId": "1"}))
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("http://a.example/", "`url` must use https"),
+        ("http://localhost/", "`url` leads to the user's own computer. To allow it, pass --allow-loopback."),
+    ],
+)
+def test_a_request_that_is_refused_unread_is_reported(run: Run, asking: Asking, target: str, reason: str) -> None:
+    outcome = run(*asking({"mode": "url", "message": "Go", "url": target, "elicitationId": "1"}))
 
     assert told(outcome) == {"action": "cancel"}
-    assert "The request was not answered: `url` must use https" in outcome.err
+    assert f"The request was not answered: {reason}\n" in outcome.err
 
 
 def test_fields_may_follow_options(run: Run, asking: Asking) -> None:
