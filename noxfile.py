@@ -222,9 +222,9 @@ def tests(session: nox.Session, mcp: str) -> None:
     """Check the types and run the tests with one release of the SDK."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", *FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
-    mypy(session)
-    paths = dict(zip(MCP, (TESTS, SDK_TESTS, OLDEST_SDK_TESTS), strict=True))
-    pytest(session, *(() if session.posargs else paths[mcp]))
+    paths = dict(zip(MCP, (TESTS, SDK_TESTS, OLDEST_SDK_TESTS), strict=True))[mcp]
+    mypy(session, *(() if mcp == MCP[0] else ("mcp_elicit_client", *paths)))
+    pytest(session, *(() if session.posargs else paths))
     if mcp == MCP[0] and not session.posargs:
         pytest(session, *PAGES, "--dist", "loadfile")
 
