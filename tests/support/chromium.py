@@ -13,6 +13,12 @@ from tests.support import ROOT, skip_or_fail
 
 SERIOUS = {"serious", "critical"}
 
+SET_VISIBILITY = """state => {
+    Object.defineProperty(document, "visibilityState", {configurable: true, get: () => state})
+    document.dispatchEvent(new Event("visibilitychange"))
+}"""
+"""The JavaScript function that hides a page, or shows it again."""
+
 
 def chromium() -> str:
     """Return the path of the browser."""

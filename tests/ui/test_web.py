@@ -34,7 +34,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Request
 from tests.support import form_params, until
-from tests.support.chromium import browser, tab_to, until_it_takes_a_yes, violations
+from tests.support.chromium import SET_VISIBILITY, browser, tab_to, until_it_takes_a_yes, violations
 from tests.support.inboxes import asking, pending, request
 from tests.support.webapps import serving
 
@@ -1350,12 +1350,6 @@ async def test_answers_that_are_too_long_stay_on_the_page_until_they_are_shorter
         assert (await question.over()).action == action
 
 
-SET_VISIBILITY = """state => {
-    Object.defineProperty(document, "visibilityState", {configurable: true, get: () => state})
-    document.dispatchEvent(new Event("visibilitychange"))
-}"""
-
-
 @IN_A_BROWSER
 async def test_hidden_pages_leave_the_connections_of_the_browser_to_others(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
@@ -1438,6 +1432,22 @@ async def test_a_long_message_shows_that_it_goes_on_even_without_a_scroll_bar(we
             before = await page.screenshot(clip=end)
             await message.evaluate("each => each.scrollTo(0, each.scrollHeight)")
             assert await page.screenshot(clip=end) != before
+
+
+async def test_a_client_that_leaves_while_it_sends_a_body_is_no_error_of_the_app(web: Web) -> None:
+    headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"x-user", b"ann"), (b"host", b"app.example")]
+    headers.append((b"origin", HOST.encode()))
+    async with web.asked() as question:
+        scope = {"type": "http", "method": "POST", "path": f"/{question.id}", "query_string": b"", "headers": headers}
+        received = iter([{"type": "http.request", "body": b"f0=A", "more_body": True}, {"type": "http.disconnect"}])
+
+        async def receive() -> Any:
+            return next(received)
+
+        async def send(_message: Any) -> None:
+            pass
+
+        await web.app(scope, receive, send)
 
 
 async def test_a_body_whose_length_has_thousands_of_digits_is_too_long(web: Web) -> None:
@@ -1846,14 +1856,27 @@ async def test_clicks_at_one_place_never_open_a_url_with_a_warning(web: Web, has
         assert (answer.action, answer.confirmed) == ("accept", True)
 
 
+PLACES_OF_ENDS = """(spans) => {
+    const text = spans.find((each) => each.textContent === "10 - 20").firstChild;
+    return [0, 5].map((at) => {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 2);
+        return range.getBoundingClientRect().left;
+    });
+}"""
+
+
 @IN_A_BROWSER
 async def test_right_to_left_text_is_aligned_to_the_right(web: Web) -> None:
-    drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة"]}
+    drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة", "10 - 20"]}
     params = form_params({"properties": {"a": {"type": "string", "title": "الاسم"}, "b": drinks}}, "كم عدد الضيوف؟")
     async with web.asked(params) as question, browsing(web) as page:
         await page.goto(f"/{question.id}")
         for which in ("blockquote", "label[for=f0]", "legend", ".options"):
             assert await page.eval_on_selector(which, "(each) => getComputedStyle(each).direction") == "rtl"
+        first, last = await page.eval_on_selector_all(".options span", PLACES_OF_ENDS)
+        assert first < last
         await page.fill("#f0", "آن")
         assert await page.eval_on_selector("#f0", "(each) => getComputedStyle(each).direction") == "rtl"
 

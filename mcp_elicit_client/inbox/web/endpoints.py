@@ -13,13 +13,14 @@ from urllib.parse import parse_qs
 
 from pydantic_core import from_json
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, validation_result
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.records import Entry, EntryPage, parse_cursor
+from mcp_elicit_client.inbox.records import Entry, EntryPage, is_id, parse_cursor
 from mcp_elicit_client.inbox.web.controls import (
     REVIEWED_NAME,
     FormData,
@@ -93,6 +94,7 @@ class Endpoints:
             EntryNotFoundError: self.refuse,
             EntryClosedError: self.refuse,
             InboxError: self.refuse,
+            ClientDisconnect: self.refuse,  # No one reads the response, but the web server would log an error.
         }
 
     async def pending(self, web: WebRequest) -> Response:
@@ -183,14 +185,15 @@ class Endpoints:
     async def _keep(self, web: WebRequest, error: HTTPException) -> Response | None:
         """Return a page that keeps what a signed-out user has sent with a form; None if there is nothing to keep."""
         is_sign_out = error.status_code in (401, 403) or error.status_code // 100 == 3
-        if not is_sign_out or not wants_page(web) or media_type(web.headers) != _FORM_TYPE:
+        entry_id = web.path_params["id"]
+        if not is_sign_out or not is_id(entry_id) or not wants_page(web) or media_type(web.headers) != _FORM_TYPE:
             return None
         filled = _form_data(await web.body())
         kept = [(name, value) for name, values in filled.items() if is_control(name) for value in values]
         step = _step(filled)
         if step not in ("review", "accept") or not kept:
             return None
-        return self._pages_for(web).signed_out(step, kept)
+        return self._pages_for(web).signed_out(entry_id, step, kept)
 
     async def _answer_json(self, owner: str, entry: Entry, body: bytes) -> Response:
         try:

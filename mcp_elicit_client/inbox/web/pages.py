@@ -271,10 +271,10 @@ class Pages:
         title, advice = _REFUSALS.get(status, (messages.WENT_WRONG, messages.GO_BACK))
         return self._write("refusal.html", status, status=status, title=title, advice=advice)
 
-    def signed_out(self, step: Literal["review", "accept"], kept: Sequence[tuple[str, str]]) -> Response:
+    def signed_out(self, entry_id: str, step: Literal["review", "accept"], kept: Sequence[tuple[str, str]]) -> Response:
         """Return the page of a user who has to sign in before the form with the values *kept* is sent again."""
         label = messages.REVIEW if step == "review" else messages.SEND
-        return self._write("signed_out.html", 401, step=step, kept=kept, label=label)
+        return self._write("signed_out.html", 401, entry_id=entry_id, step=step, kept=kept, label=label)
 
     def errors(self, entry: Entry, errors: Sequence[FieldError]) -> Response:
         """Return the sentences about what is wrong so far by control, for the script of the page."""
