@@ -41,9 +41,8 @@ AWAKE = "[data-awake]"
 
 def page_of(**values: str) -> HTMLResponse:
     policy = "default-src 'none'; script-src 'self' http://localhost:*; connect-src 'self' http://localhost:*; "
-    return HTMLResponse(
-        PAGE.format(**values), headers={"Content-Security-Policy": f"{policy}style-src 'unsafe-inline'"}
-    )
+    policy += "style-src 'unsafe-inline'; require-trusted-types-for 'script'; trusted-types mcp-elicitation"
+    return HTMLResponse(PAGE.format(**values), headers={"Content-Security-Policy": policy})
 
 
 @asynccontextmanager
@@ -267,6 +266,41 @@ async def test_a_new_token_that_the_inbox_refuses_keeps_what_was_entered() -> No
         await page.use_token("expired")
         await page.get_by_text("You are signed out.").first.wait_for()
         assert await page.get_by_label("Your name").input_value() == "Ann"
+
+
+async def test_loading_again_keeps_what_was_entered_even_while_the_user_is_signed_out() -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox) as (entry_id, _), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.evaluate(f"document.querySelector('mcp-elicitation').setAttribute('request', '{entry_id}')")
+        await page.get_by_label("Your name").press_sequentially("Ann")
+        await page.evaluate("document.querySelector('mcp-elicitation').load()")
+        await page.get_by_text("was restored").wait_for()
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        page.expire("first")
+        await page.get_by_label("Your name").fill("Bob")
+        await page.evaluate("document.querySelector('mcp-elicitation').load()")
+        await page.get_by_text("You are signed out.").first.wait_for()
+        assert await page.get_by_label("Your name").input_value() == "Bob"
+
+
+async def test_a_form_that_was_sent_right_after_the_sign_out_is_sent_again_inside_another_page() -> None:
+    inbox, users = Inbox(MemoryStore()), ["ann"]
+
+    def authenticate(web: Any) -> str | None:
+        return "ann" if users or web.method != "POST" else None
+
+    host = page_of(attributes="", kind="", script="/requests/static/mcp-elicitation.js")
+    routes = [Route("/", lambda _: host), Mount("/requests", inbox_app(inbox, authenticate))]
+    async with asked(inbox), serving(Starlette(routes=routes)) as origin, opened(origin) as page:
+        await page.goto("/")
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        users.clear()
+        await page.get_by_role("button", name="Review").click()
+        await page.get_by_role("heading", name="You are not signed in").wait_for()
+        users.append("ann")
+        await page.get_by_role("button", name="Review").click()
+        await page.locator("dl.answers", has_text="Ann").wait_for()
 
 
 @pytest.mark.parametrize(("token", "shown"), [("second", "No pending requests"), ("", "You are not signed in")])

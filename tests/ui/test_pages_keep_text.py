@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -16,7 +18,7 @@ from mcp_elicit_client.handlers.browser import tab
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import form_params
-from tests.support.chromium import browser, tab_to, until_it_takes_a_yes
+from tests.support.chromium import SET_VISIBILITY, browser, tab_to, until_it_takes_a_yes
 from tests.support.inboxes import asking as inbox_asking
 from tests.support.inboxes import pending, request
 from tests.support.webapps import serving
@@ -42,6 +44,18 @@ async def review(page: Any, **filled: str) -> None:
     for label, text in filled.items():
         await page.get_by_label(label.replace("_", " ")).fill(text)
     await page.click("text=Review")
+
+
+@asynccontextmanager
+async def serving_to(inbox: Inbox, authenticate: Any = lambda _: "ann") -> AsyncIterator[Any]:
+    """Provide a page whose base URL is the app of *inbox*, while a request is pending."""
+    async with (
+        inbox_asking(inbox, request(WHO)),
+        serving(inbox_app(inbox, authenticate)) as origin,
+        browser() as launched,
+    ):
+        await pending(inbox)
+        yield await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
 
 
 async def saved(page: Any) -> None:
@@ -103,6 +117,56 @@ async def test_what_is_sent_is_what_the_same_tab_has_shown_for_review() -> None:
         await until_it_takes_a_yes(page)
         await page.click("text=Send")
         assert (await question.over()).content == {"name": "Ann"}
+
+
+async def test_a_tab_that_becomes_visible_keeps_the_later_draft_of_another_tab() -> None:
+    inbox = Inbox(MemoryStore())
+    async with serving_to(inbox) as page:
+        (entry,) = await pending(inbox)
+        ended = anyio.Event()
+        page.on("requestfailed", lambda failed: ended.set() if failed.url.endswith("/events") else None)
+        async with page.expect_request("**/events"):
+            await page.goto(f"/{entry.id}")
+        await page.evaluate(SET_VISIBILITY, "hidden")
+        with anyio.fail_after(30):
+            await ended.wait()
+        second = await page.context.new_page()
+        await second.goto(f"/{entry.id}")
+        await second.get_by_label("Your name").fill("Ann")
+        await saved(second)
+        async with page.expect_response(f"**/{entry.id}"):
+            await page.evaluate(SET_VISIBILITY, "visible")
+        await second.reload()
+        assert await second.get_by_label("Your name").input_value() == "Ann"
+
+
+async def test_a_link_keeps_a_text_that_is_too_long_to_be_sent_after_the_page_was_left() -> None:
+    inbox = Inbox(MemoryStore())
+    async with serving_to(inbox) as page:
+        (entry,) = await pending(inbox)
+        await page.goto(f"/{entry.id}")
+        connection = await page.context.new_cdp_session(page)
+        slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 100_000}
+        await connection.send("Network.emulateNetworkConditions", slow)
+        text = "字" * 9_000  # 9 bytes each
+        await page.get_by_label("Your name").fill(text)
+        await page.click("text=All requests")
+        await page.click("ul.entries a")
+        assert await page.get_by_label("Your name").input_value() == text
+
+
+async def test_a_form_keeps_its_text_while_another_user_is_signed_in() -> None:
+    inbox, users = Inbox(MemoryStore()), ["ann"]
+    async with serving_to(inbox, lambda _: users[0]) as page:
+        (entry,) = await pending(inbox)
+        await page.goto(f"/{entry.id}")
+        users[:] = ["bob"]
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector("[data-saved]:has-text('Request not found: It may have expired')")
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        users[:] = ["ann"]
+        await page.click("text=Review")
+        await page.wait_for_selector("dl.answers")
 
 
 async def test_closing_the_tab_warns_and_is_never_an_answer_of_the_user() -> None:

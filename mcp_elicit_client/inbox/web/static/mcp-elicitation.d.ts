@@ -320,7 +320,7 @@ export interface ElicitationError {
 export interface MCPElicitationElement extends HTMLElement {
   /** Sent as `Authorization: Bearer ...`. */
   token?: string;
-  /** Show the request or the list again. */
+  /** Show the request or the list again.  What the user is entering is kept. */
   load(): Promise<void>;
 }
 

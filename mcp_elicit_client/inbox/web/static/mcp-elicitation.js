@@ -250,9 +250,11 @@ class Card {
 
   // Return true if *reply* is one of the inbox to this user.  If not, say why.
   isAnswered(reply) {
+    const isGone = reply.status === 404;  // or it belongs to another user, who has signed in meanwhile
     if (isSignedOut(reply)) this.showProblem(this.data.signedOutText);
+    else if (isGone) this.showProblem(this.data.goneText);
     else this.showConnection(!isFailing(reply));
-    return !isSignedOut(reply) && !isFailing(reply);
+    return !isSignedOut(reply) && !isGone && !isFailing(reply);
   }
 
   showConnection(isThere) {
@@ -428,8 +430,9 @@ class Card {
         const target = this.find(`${href.slice(1)}-search`) || this.find(href.slice(1));
         if (target) { event.preventDefault(); target.focus(); target.scrollIntoView({ block: "center" }); }
       } else if (this.host.isPage) {
-        if (this.isUnsaved) this.post({ action: "check" }, { keepalive: true });
-        this.isLeaving = true;
+        if (!this.isUnsaved) { this.isLeaving = true; return; }
+        event.preventDefault();
+        this.saveAndLeave(link.href);
       } else {
         event.preventDefault();
         this.host.show(href);
@@ -441,14 +444,22 @@ class Card {
     }
   }
 
+  // Browsers send at most 64 KiB after a page was left, so the draft is kept first.  If that fails, they ask.
+  async saveAndLeave(url) {
+    await this.check();
+    this.isLeaving ||= !this.isUnsaved;
+    location.assign(url);
+  }
+
   // --- Changes by other clients
 
   // No event tells what was closed while the page was not connected.
   async catchUp(seen) {
-    if (this.form) { await this.check(); return; }
+    // A page that was not changed saves nothing: another tab may have saved a later draft.
+    if (this.form && (this.isUnsaved || "alone" in this.data)) { await this.check(); return; }
     if (this.data.list === "part" || "alone" in this.data) return;
     const reply = await this.host.request(this.data.entry || "./", { accept: "application/json", signal: this.ending.signal });
-    if (!reply.ok) return;
+    if (!this.isAnswered(reply) || !reply.ok) return;
     const { entries, state } = await reply.json();
     const isSame = entries ? String(entries.map((entry) => entry.id)) === String([...seen]) : state === "pending";
     if (!isSame) this.reload();
@@ -769,6 +780,14 @@ async function styleOf(base, transport) {
   return styles.get(base);
 }
 
+let trusted;
+
+// Return the document of a page.  Its scripts do not run.  A host may require trusted types, and may allow none.
+function parseHtml(html) {
+  try { trusted ??= trustedTypes.createPolicy("mcp-elicitation", { createHTML: (text) => text }); } catch { /* as text */ }
+  return new DOMParser().parseFromString(trusted ? trusted.createHTML(html) : html, "text/html");
+}
+
 class McpElicitation extends HTMLElement {
   static observedAttributes = ["request", "src"];
 
@@ -787,10 +806,10 @@ class McpElicitation extends HTMLElement {
   // A new token of the same user may arrive while the user fills in a form, which stays.
   async #useToken() {
     const card = this.#card;
-    if (!this.#token || !this.#shown) { this.load(); return; }
+    if (!this.#token || !this.#shown) { this.#load(); return; }
     const reply = await this.#request(this.#shown, { method: "HEAD" }).catch(() => null);
     if (card !== this.#card) return;
-    if (reply && reply.status === 404) this.load();  // the token of another user
+    if (reply && reply.status === 404) this.#load();  // the token of another user
     else if (!reply || card.isAnswered(reply)) card.catchUp().catch(() => card.showConnection(false));
   }
 
@@ -800,7 +819,7 @@ class McpElicitation extends HTMLElement {
     // A framework may have set the property before this script was loaded.
     if (Object.hasOwn(this, "token")) { const token = this.token; delete this.token; this.#token = token || ""; }
     if (!this.shadowRoot) this.attachShadow({ mode: "open" });
-    this.load();
+    this.#load();
   }
 
   disconnectedCallback() { this.#end(); }
@@ -808,11 +827,15 @@ class McpElicitation extends HTMLElement {
   attributeChangedCallback(name, _, value) {
     // A host may set the attribute to the request that the user has opened: what is shown stays.
     const isShown = name === "request" && (value || "") === this.#shown;
-    if (!isShown && this.isConnected && this.shadowRoot) this.load();
+    if (!isShown && this.isConnected && this.shadowRoot) this.#load();
   }
 
-  // Show the request again; without the attribute, the list.
-  load() { return this.#show(this.getAttribute("request") || "./"); }
+  // Show the request again; without the attribute, the list.  What cannot be kept as a draft stays.
+  async load() {
+    if (!this.#card?.isUnsaved || await this.#card.check()) await this.#load();
+  }
+
+  #load() { return this.#show(this.getAttribute("request") || "./"); }
 
   #end() {
     if (this.#card) this.#card.end();
@@ -832,17 +855,16 @@ class McpElicitation extends HTMLElement {
   // Return false if the server could not be reached.  Then what is shown stays.
   async #show(path, options = {}) {
     const load = ++this.#loads;
-    let reply, html, style;
+    let reply, page, style;
     try {
       [reply, style] = await Promise.all([this.#request(path, options), styleOf(this.base, this.transport)]);
-      html = await reply.text();
+      const html = await reply.text();
+      page = parseHtml((reply.headers.get("content-type") || "").startsWith("text/html") ? html : "");
     } catch (error) {
       this.#fail({ error });
       return false;
     }
     if (load !== this.#loads || !this.isConnected) return true;
-    const isHtml = (reply.headers.get("content-type") || "").startsWith("text/html");
-    const page = new DOMParser().parseFromString(isHtml ? html : "", "text/html");  // Its scripts do not run.
     const main = page.querySelector("main[data-elicitation-page]");
     if (!main) {  // a page of a proxy, or one for the sign-in to which the host redirects
       if (reply.status !== 401) this.#fail({ status: reply.redirected ? 401 : reply.status });
