@@ -162,6 +162,18 @@ def test_an_interrupted_cell_cancels_the_request_of_a_session_of_another_cell(fr
     assert saved(front) == ["Request from restaurant: cancelled"]
 
 
+def test_an_interrupted_cell_keeps_the_request_of_an_earlier_one(front: FrontEnd) -> None:
+    first = front.run(f"import asyncio\ntask = asyncio.create_task(ask({NAME!r}))")
+    (model,) = front.widget()
+    cell = front.run("print(1, flush=True)\nawait asyncio.Event().wait()")
+    front.until(lambda: cell in front.printed)
+    front.manager.interrupt_kernel()
+    front.until(lambda: cell in front.errors)
+    front.accept(model, {"f0": "Ann"})
+    front.result(front.run("await task"))
+    assert [(each.cell, each.text) for each in front.outputs.values()] == [(first, "Request from restaurant: accepted")]
+
+
 def test_a_withdrawn_request_disappears(front: FrontEnd) -> None:
     front.result(front.run(f"import asyncio\ntask = asyncio.create_task(ask({NAME!r}))"))
     front.widget()

@@ -63,7 +63,7 @@ class NotebookKernel:
         return int(importlib.metadata.version("ipykernel").partition(".")[0]) >= _SUBSHELLS
 
     async def interrupted(self) -> None:
-        """Wait until the current cell is interrupted."""
+        """Wait until the current cell is interrupted.  Later cells do not count: the request is not below them."""
         waker = Waker()
         is_interrupted = False
         with self._lock:
@@ -76,7 +76,8 @@ class NotebookKernel:
                     is_interrupted = True
         finally:
             with self._lock:
-                self._interrupts.remove(waker)
+                if waker in self._interrupts:
+                    self._interrupts.remove(waker)
 
     def if_interrupted(self, correct: Callable[[], object]) -> None:
         """Call *correct* at the end of the current cell if it was interrupted: its tasks end before that is known."""
@@ -95,6 +96,8 @@ class NotebookKernel:
     def _begin(self, _info: object) -> None:
         self.parent = self._shell.get_parent()
         self._corrections.clear()
+        with self._lock:
+            self._interrupts.clear()
 
     def _end(self, result: Any) -> None:
         error = getattr(result, "error_in_exec", None)
