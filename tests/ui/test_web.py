@@ -1793,6 +1793,18 @@ async def test_one_of_ten_thousand_options_is_found_while_typing(web: Web) -> No
         assert (await question.over()).content == {"one": "Town 4711", "any": ["Zurich", "Zadar"]}
 
 
+@pytest.mark.parametrize(("first", "direction"), [("شاي", "rtl"), ("Tea", "ltr"), ("10", "rtl"), ("תה", "rtl")])
+@pytest.mark.parametrize("is_required", [True, False])
+async def test_a_long_list_has_the_direction_of_its_first_word(
+    web: Web, first: str, direction: str, is_required: bool
+) -> None:
+    drink = {"type": "string", "enum": [first, *(f"قهوة {at}" for at in range(20))]}
+    async with web.asked(form_params({"properties": {"a": drink}, "required": ["a"] * is_required})) as question:
+        (select,) = (await web.get(f"/{question.id}")).all("select")
+    # With `auto`, browsers look through all options again for each one that they read.
+    assert select["dir"] == direction
+
+
 async def test_ten_thousand_options_are_answered_without_javascript(web: Web) -> None:
     limits = Limits(max_options=20_000, max_request=2_000_000, max_answer=100_000)
     async with web.asked(MANY, limits=limits) as question:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -131,6 +132,13 @@ class HtmlControl:
     def is_multiple(self) -> bool:
         """True if several options can be selected."""
         return self.about.input_kind == "options"
+
+    @property
+    def direction(self) -> str:
+        """The direction of the first label of the server.  Browsers take seconds to find it in a list of thousands."""
+        labels = (option.label for option in self.options if not option.is_host)
+        kinds = (unicodedata.bidirectional(character) for label in labels for character in label)
+        return "ltr" if next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") == "L" else "rtl"
 
     @property
     def names(self) -> tuple[str, ...]:
