@@ -387,6 +387,10 @@ async def test_warnings_never_cover_the_heading_and_the_url_on_a_small_screen() 
         for part in ("h1", ".warning", "button.yes", "button[value=decline]"):
             await page.wait_for_function(is_seen, arg=[part, False])
         await page.wait_for_function(is_seen, arg=[".url", True])
+        await page.click("button.yes")
+        await page.wait_for_selector("main[data-confirm]")
+        for part in ("h1", ".warning", "button[value=accept]", "button[value=decline]"):
+            await page.wait_for_function(is_seen, arg=[part, False])
 
 
 async def test_every_line_of_a_long_title_stands_beside_the_mark_of_the_server() -> None:

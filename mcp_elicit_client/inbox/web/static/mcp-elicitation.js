@@ -73,7 +73,7 @@ class Card {
     this.countDown();
     this.noticeChanges();
     // What scrolls can be scrolled with the keyboard.
-    for (const each of root.querySelectorAll(".message, .excerpt, .notice blockquote")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
+    for (const each of root.querySelectorAll(".message, .excerpt, .warnings, .notice blockquote")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
     const summary = root.querySelector("#summary");
     const link = host.focused && [...root.querySelectorAll(".entries a")].find((each) => each.getAttribute("href") === host.focused);
     if (summary) summary.focus();
