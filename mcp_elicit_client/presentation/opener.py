@@ -22,7 +22,9 @@ from typing import TypeAlias
 import anyio
 
 from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.presentation import messages
 
 __all__ = ["open_url"]
 
@@ -111,6 +113,11 @@ def commands(url: str) -> Iterator[list[str]]:
 def over_ssh() -> bool:
     """Return True if this process was started over SSH."""
     return bool(os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
+
+
+def opening_failure() -> Message:
+    """Return why no browser could be opened here."""
+    return messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER
 
 
 def _from_template(entry: str, url: str) -> list[str] | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
-from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.terminal.console import Console, LineTooLongError, TerminalConsole
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -29,7 +28,7 @@ from mcp_elicit_client.presentation.conversation import (
 from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer
-from mcp_elicit_client.presentation.opener import UrlAction, over_ssh
+from mcp_elicit_client.presentation.opener import UrlAction, opening_failure
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import quote, sentence
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
@@ -105,9 +104,8 @@ class LineMode:
 
     async def _perform(self, effect: Effect, conversation: UrlConversation) -> Turn:
         target = conversation.request.target
-        failure: Message = messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER
         if effect == "open":
-            return conversation.report(done=await self.open_url(target), failure=failure)
+            return conversation.report(done=await self.open_url(target), failure=opening_failure())
         return conversation.report(done=self.copy_url is not None and await self.copy_url(target))
 
     # --- What is shown

@@ -16,7 +16,7 @@ from mcp_elicit_client.handlers.terminal.interactive.url_view import UrlView
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.descriptions import ended_line, server_name
 from mcp_elicit_client.presentation.drafts import Drafts
-from mcp_elicit_client.presentation.opener import UrlAction, over_ssh
+from mcp_elicit_client.presentation.opener import UrlAction, opening_failure
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.url_prompts import (
     UrlPrompt,
@@ -105,9 +105,7 @@ class _UrlQuestions:
         if choice in ("open", "reopen"):
             if await self.open_url(target):
                 return _OpenedUrl(opened=True, note=text(messages.OPENING, domain=target.registrable_domain))
-            return _OpenedUrl(
-                opened=False, note=text(messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER)
-            )
+            return _OpenedUrl(opened=False, note=text(opening_failure()))
         if choice == "copy" and self.copy_url is not None:
             copied = await self.copy_url(target)
             return _OpenedUrl(opened=False, note=text(messages.COPIED if copied else messages.NOT_COPIED))
