@@ -386,9 +386,9 @@ async def test_a_question_longer_than_the_terminal_needs_a_second_key() -> None:
     async with asking(form({}, message=message), rows=12) as person:
         await person.sees("line 0", "more below")
         await person.types("y")
-        await person.sees("Press Enter to confirm: Yes")
+        await person.sees("Enter scroll", "> y Yes")
         await person.types(PAGE_DOWN, PAGE_DOWN, PAGE_DOWN, PAGE_DOWN, PAGE_DOWN)
-        await person.sees("line 39")
+        await person.sees("line 39", "Press Enter to confirm: Yes")
         await person.types("y")
         assert (await person.done()).action == "accept"
 
@@ -452,6 +452,22 @@ async def test_the_keys_of_the_review_say_whether_enter_scrolls_or_sends() -> No
         await person.sees("Check your answers", "Enter scroll   Ctrl+S Send")
         person.resizes(80, 40)
         await person.sees("Your answers will be sent to mail.", "Enter Send")
+
+
+@pytest.mark.parametrize("key", ["y", SEND])
+async def test_what_was_never_visible_is_not_accepted_by_two_keys(key: str) -> None:
+    asked = {f"f{at}": NAME for at in range(20)} if key == SEND else {}
+    async with asking(form(asked, message="line\n" * 20), rows=12) as person:
+        await person.types(*(["Ann", SEND] if asked else []))
+        await person.sees("Check your answers" if asked else "y Yes", "Enter scroll")
+        await person.types(key, ENTER)
+        await person.sees("> ", "Enter scroll")
+        assert person.answer is None
+        while person.answer is None:
+            before = person.shown
+            await person.types(ENTER)
+        assert "Press Enter to confirm" in before
+        assert (await person.done()).action == "accept"
 
 
 async def test_the_review_returns_to_the_selected_field() -> None:
@@ -830,7 +846,9 @@ async def test_a_long_form_scrolls() -> None:
         await person.types(BACK_TAB, BACK_TAB)
         await person.sees("Field 64 of 64", "more above")
         await person.types("last", SENT)
-        await person.sees("Check your answers", "Press Enter to confirm: Send")
+        await person.sees("Check your answers", "Enter scroll", "> Ctrl+S Send")
+        await person.types(*[ENTER] * 9)
+        await person.sees("| Field 63 |  last", "Press Enter to confirm: Send")
         await person.types(ENTER)
         assert (await person.done()).content == {"f63": "last"}
 
@@ -1070,13 +1088,14 @@ async def test_a_url_is_opened_only_after_all_of_it_was_visible() -> None:
     async with asking(request, columns=30, rows=12, opened=opened) as person:
         await person.sees("o Open")
         await person.types("o")
-        await person.sees("Press Enter to confirm")
+        await person.sees("Enter scroll", "> o Open")
         seen = ""
         while "last=true" not in seen:
             assert opened == []
             await person.types(ENTER)
-            await person.sees("Press Enter to confirm")
+            await person.sees("> o Open")
             seen += re.sub(r"[\s|]", "", person.shown)
+        await person.sees("Press Enter to confirm")
         assert "https://xn--pple-43d.com/x?a=1&a=1" in seen
         await person.types(ENTER)
         assert ((await person.done()).action, opened) == ("accept", [request.target.url])

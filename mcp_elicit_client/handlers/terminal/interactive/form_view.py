@@ -83,6 +83,10 @@ class FormView(View):
     def takes_spaces(self) -> bool:
         return isinstance(self.control, TextControl)
 
+    @property
+    def scrolls_first(self) -> bool:
+        return False  # Enter goes to the next field; the review shows all answers
+
     def is_touched(self) -> bool:
         return any(control.touched for control in self.controls)
 

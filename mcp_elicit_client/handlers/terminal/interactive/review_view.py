@@ -85,6 +85,10 @@ class ReviewView(View):
     def inert(self) -> float:
         return min(self.app.inert, _INERT)
 
+    @property
+    def scrolls_first(self) -> bool:
+        return self.row is None and super().scrolls_first
+
     def is_touched(self) -> bool:
         return any(control.touched for control in self.controls)
 
@@ -103,10 +107,9 @@ class ReviewView(View):
             letters, label = letter + letter.upper(), text(messages.SEND_WITH_WARNINGS)
             send = KeyAction("send", label, letter, letters, meaning="send", guarded=True, careful=True)
             return [refusals[0], back, send, *refusals[1:]]
-        if self.viewport.has_unseen_lines:
-            more = KeyAction("more", text(messages.KEY_SCROLL), text(messages.ENTER), meaning="enter")
+        if self.scrolls_first:
             send = KeyAction("send", text(messages.SEND), "Ctrl+S", meaning="send", guarded=True)
-            return [more, send, back, *refusals]
+            return [send, back, *refusals]
         label, enter = text(messages.SEND), text(messages.ENTER)
         send = KeyAction("send", label, enter, meaning="enter", guarded=True, style="class:pressed")
         return [send, back, *refusals]
@@ -123,8 +126,6 @@ class ReviewView(View):
                 self._edit(None)
             case "edit":
                 self._edit(self.row)
-            case "more":
-                self.turn_page(1)
 
     def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
         count = len(self.controls)

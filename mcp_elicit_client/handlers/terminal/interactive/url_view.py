@@ -56,11 +56,7 @@ class UrlView(View):
         return [*choices, decline, *others]
 
     def activate(self, name: str) -> None:
-        if name in ("open", "reopen") and self.viewport.has_unseen_lines:  # the end of the URL may be among them
-            self.turn_page(1)
-            self.select(name)
-        else:
-            self.app.end(name)
+        self.app.end(name)
 
     def left(self, name: str) -> None:
         if name == "cancel":

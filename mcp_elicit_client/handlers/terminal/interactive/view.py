@@ -200,6 +200,11 @@ class View(ABC):
         is_visible = self._visible_since is not None and now - self._visible_since >= self.inert
         return is_visible and now - self._typed_at >= min(self.inert, _PAUSE)
 
+    @property
+    def scrolls_first(self) -> bool:
+        """True if Enter scrolls, because the end of the view was never visible, before it confirms anything."""
+        return self.viewport.has_unseen_lines
+
     @abstractmethod
     def body(self, width: int) -> Drawing:
         """Return the part that scrolls."""
@@ -315,7 +320,10 @@ class View(ABC):
     def _press(self, key: str, data: str) -> None:
         selected, self.selected = self.selected, ""
         action = self._action_for(key, data)
-        if key == "enter" and selected:
+        if key == "enter" and self.scrolls_first:
+            self.selected = selected
+            self.turn_page(1)
+        elif key == "enter" and selected:
             self._confirm(selected)
         elif action is not None:
             self._choose(action)
@@ -335,16 +343,10 @@ class View(ABC):
             self._too_early(action.key)
         elif action.name in ("decline", "block", "cancel"):
             self.leave(action.name)
-        elif action.careful or (action.guarded and self.viewport.has_unseen_lines):
-            self.select(action.name)
+        elif action.careful or (action.guarded and self.scrolls_first):
+            self.selected = action.name
         else:
             self.activate(action.name)
-
-    def select(self, name: str) -> None:
-        """Let Enter activate the action *name*."""
-        self.selected = name
-        label = next(each.label for each in self.actions() if each.name == name)
-        self.status = self.catalog.text(messages.PRESS_ENTER, action=label)
 
     def _confirm(self, name: str) -> None:
         if self.ready:
@@ -462,14 +464,26 @@ class View(ABC):
         lines = [] if compact else self._warning_lines(width)
         if self.question is not None:
             return [*lines, *host_text(self.question.text, width, "class:warning", " ")]
-        if self.busy or self.status:
-            status = self.status or self.catalog.text(messages.CHECKING)
-            lines += host_text(status, width, "class:host", " ")
-        pieces = [self._key(action) for action in self.actions() if action.listed]
+        status = host_text(self._status(), width, "class:host", " ") if self._status() else []
+        text = self.catalog.text
+        scroll = [KeyAction("more", text(messages.KEY_SCROLL), text(messages.ENTER))] if self.scrolls_first else []
+        pieces = [self._key(action) for action in (*scroll, *self.actions()) if action.listed]
         expiry = self._expiry()
         if expiry and not compact and not self._has_room_for_expiry(width):
             pieces.append(expiry)
-        return [*lines, *flow(pieces, width)]
+        keys = flow(pieces, width)
+        if self.selected and self.scrolls_first:
+            # The lines stay reserved: otherwise the status would hide the end of the view when that becomes visible.
+            return [*lines, *keys, *([] for _ in status)]
+        return [*lines, *status, *keys]
+
+    def _status(self) -> str:
+        if self.busy and not self.status:
+            return self.catalog.text(messages.CHECKING)
+        if self.selected and not self.status:
+            label = next(each.label for each in self.actions() if each.name == self.selected)
+            return self.catalog.text(messages.PRESS_ENTER, action=label)
+        return self.status
 
     def _key(self, action: KeyAction) -> Line:
         if action.name == self.selected:
