@@ -470,6 +470,19 @@ async def test_what_was_never_visible_is_not_accepted_by_two_keys(key: str) -> N
         assert (await person.done()).action == "accept"
 
 
+async def test_the_review_breaks_texts_between_words() -> None:
+    typed = "An address of many words that has a very-long-unbreakable-part-of-more-than-one-line-in-all at its end"
+    async with asking(form({"f": NAME}), columns=60) as person:
+        await person.types(typed, SEND)
+        await person.sees("Check your answers")
+        shown = [line.rpartition("|  ")[2].rstrip() for line in person.shown.splitlines() if "|  " in line]
+    assert shown == [
+        "An address of many words that has a",
+        "very-long-unbreakable-part-of-more-than-o",
+        "ne-line-in-all at its end",
+    ]
+
+
 async def test_the_review_returns_to_the_selected_field() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}}
     async with asking(form(asked)) as person:

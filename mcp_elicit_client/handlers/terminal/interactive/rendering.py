@@ -9,6 +9,7 @@ markup, and lines are broken here, not by the terminal.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -177,7 +178,7 @@ def input_text(  # noqa: PLR0913 -- by keyword
     text: str, cursor: int | None, room: int, *, hidden: bool, style: str, rows: int = 12
 ) -> Drawing:
     """
-    Return the lines of an input.
+    Return the lines of an input, broken between words if they fit.
 
     Args:
         text: The text that was typed or suggested.  Not sanitized.
@@ -187,27 +188,37 @@ def input_text(  # noqa: PLR0913 -- by keyword
         style: The style of the text.
         rows: The maximum number of lines; those around the cursor are shown.
     """
-    lines: list[str] = [""]
+    lines: list[list[str]] = [[]]
+    starts = [0]
     used = 0
-    place = (0, 0)
     for at, shown in enumerate("*" * len(text) if hidden else escape_each(text)):
         wide = columns(shown)
         if used + wide > room:
-            lines.append("")
-            used = 0
-        if at == cursor:
-            place = (len(lines) - 1, len(split_emoji(lines[-1])))
+            end = _end_of_line(lines[-1], room - wide)
+            word = lines[-1][end:]
+            del lines[-1][end:]
+            lines.append(word)
+            starts.append(at - len(word))
+            used = sum(map(columns, word))
         if shown == "\n":
-            lines.append("")
+            lines.append([])
+            starts.append(at + 1)
             used = 0
         else:
-            lines[-1] += shown
+            lines[-1].append(shown)
             used += wide
-    if cursor is not None and cursor >= len(text):
-        place = (len(lines) - 1, len(split_emoji(lines[-1])))
+    row = max(bisect_right(starts, cursor or 0) - 1, 0)
+    place = (row, len(split_emoji("".join(lines[row][: (cursor or 0) - starts[row]]))))
     first = min(max(place[0] - rows // 2, 0), max(len(lines) - rows, 0))
-    drawn: list[Line] = [[(style, split_emoji(line))] for line in lines[first : first + rows]]
+    drawn: list[Line] = [[(style, split_emoji("".join(line)))] for line in lines[first : first + rows]]
     return Drawing(drawn, None if cursor is None else (place[0] - first, place[1]), shown=True)
+
+
+def _end_of_line(line: Sequence[str], room: int) -> int:
+    """Return where to break *line*: before its last word, if that is not the only one and fits into *room* columns."""
+    at = max((at for at, shown in enumerate(line, 1) if shown == " "), default=0)
+    is_between_words = at and "".join(line[:at]).strip() and columns("".join(line[at:])) <= room
+    return at if is_between_words else len(line)
 
 
 def columns_of(line: Line) -> int:
