@@ -483,6 +483,11 @@ async def test_the_review_breaks_texts_between_words() -> None:
     ]
 
 
+async def test_the_focused_input_says_that_its_suggested_text_is_empty() -> None:
+    async with asking(form({"f": {**NAME, "default": ""}})) as person:
+        await person.sees("(empty)", "suggested")
+
+
 async def test_the_review_returns_to_the_selected_field() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}}
     async with asking(form(asked)) as person:

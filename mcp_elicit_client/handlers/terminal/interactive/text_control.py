@@ -97,7 +97,7 @@ class TextControl(Control):
     def remarks(self) -> list[str]:
         if self.is_checking:
             return [self.catalog.text(messages.CHECKING)]
-        if self.empty:
+        if self.empty or (self.state.is_set and self.state.value in ("", [])):
             return [f"({self.catalog.text(messages.EMPTY)})"]
         note = sent_note(self.field, self.text, self.state.value, self.catalog) if self.touched else ""
         return [note] if note else []
