@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time
+from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time, is_time
 from mcp_elicit_client.presentation.locale_conventions import Conventions
 from mcp_elicit_client.presentation.month_names import MonthNames
 
@@ -149,7 +149,8 @@ def time_readings(text: str, time_zone: str | None) -> tuple[str, ...]:
     """
     year = date.today().year  # noqa: DTZ011 -- any day of about now
     times = [_join_time(text, time_zone, f"{year}-{day}") for day in ("01-01", "07-01")]
-    return tuple(dict.fromkeys(found for each in times for found in each))
+    readings = tuple(dict.fromkeys(found for each in times for found in each))
+    return tuple(filter(is_time, readings)) or readings[:1]
 
 
 def date_time_readings(text: str, conventions: Conventions, time_zone: str | None) -> tuple[str, ...]:
