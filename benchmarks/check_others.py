@@ -20,10 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from mcp_elicit_client.check.results import count_outcomes
+from mcp_elicit_client.check.runner import ANSWER_TIMEOUT, CallbackShape, LoadError, ScenarioRunner
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
-from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError
-from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, count_outcomes
-from mcp_elicit_client.testing.runner import ScenarioRunner
 from tests.support.environments import make_environment
 
 ROOT = Path(__file__).parent.parent

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from mcp_elicit_client.testing.requirements import load_requirements
-from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.check.requirements import load_requirements
+from mcp_elicit_client.check.scenarios import SCENARIOS
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -17,9 +17,9 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.testing import ScenarioResult
-    from mcp_elicit_client.testing.report import CheckReport
-    from mcp_elicit_client.testing.runner import ScenarioRunner
+    from mcp_elicit_client.check.report import CheckReport
+    from mcp_elicit_client.check.results import ScenarioResult
+    from mcp_elicit_client.check.runner import ScenarioRunner
 
 _MAX_ERROR = 500
 _INCONCLUSIVE = 3
@@ -88,7 +88,7 @@ def _check_files(paths: Sequence[Path]) -> None:
 
 def _choose_interface(options: argparse.Namespace) -> None:
     """Set the options that name a callback to those of a user interface of this package."""
-    from mcp_elicit_client.testing.interfaces import INTERFACES, SERVER, spec_of
+    from mcp_elicit_client.check.interfaces import INTERFACES, SERVER, spec_of
 
     spec = spec_of(options.interface)
     options.callback, options.user, options.server = f"{spec}.callback", f"{spec}.follow", SERVER
@@ -96,7 +96,7 @@ def _choose_interface(options: argparse.Namespace) -> None:
 
 
 def _runner(options: argparse.Namespace, names: Sequence[str]) -> ScenarioRunner:
-    from mcp_elicit_client.testing.runner import ScenarioRunner
+    from mcp_elicit_client.check.runner import ScenarioRunner
 
     return ScenarioRunner(
         callback=options.callback,
@@ -111,7 +111,7 @@ def _runner(options: argparse.Namespace, names: Sequence[str]) -> ScenarioRunner
 
 
 def _run_scenarios(options: argparse.Namespace, runner: ScenarioRunner) -> list[ScenarioResult]:
-    from mcp_elicit_client.testing.callback_under_test import LoadError
+    from mcp_elicit_client.check.runner import LoadError
 
     results: list[ScenarioResult] = []
     names = list(runner.scenarios or ())
@@ -132,7 +132,7 @@ def _run_scenarios(options: argparse.Namespace, runner: ScenarioRunner) -> list[
 
 def _scenario_names(selected: Sequence[str]) -> list[str]:
     """Return the names of the scenarios that *selected* names, directly or by their group; all if it is empty."""
-    from mcp_elicit_client.testing.scenarios import SCENARIOS
+    from mcp_elicit_client.check.scenarios import SCENARIOS
 
     known = {name.casefold() for each in SCENARIOS.values() for name in (each.name, each.group)}
     chosen = {name.casefold() for name in selected}
@@ -147,7 +147,7 @@ def _scenario_names(selected: Sequence[str]) -> list[str]:
 
 def _list_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     """Print the scenarios by group, each name on a separate line."""
-    from mcp_elicit_client.testing.scenarios import SCENARIOS
+    from mcp_elicit_client.check.scenarios import SCENARIOS
 
     if as_json:
         texts = ("name", "group", "title", "because", "source")
@@ -176,27 +176,26 @@ def _report_format(path: Path) -> _Write:
 
 
 def _make_report(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> CheckReport:
-    from mcp_elicit_client.testing.fake_server import DELIVERIES
-    from mcp_elicit_client.testing.report import make_report
+    from mcp_elicit_client.check.report import make_report
 
     tested = {name: getattr(options, name) for name in _TESTED}
-    return make_report({**tested, "deliveries": list(DELIVERIES)}, runner.versions, results)
+    return make_report({**tested, "deliveries": runner.deliveries}, runner.versions, results)
 
 
 def _as_json(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> str:
-    from mcp_elicit_client.testing.report import as_text
+    from mcp_elicit_client.check.report import as_text
 
     return as_text(_make_report(options, runner, results))
 
 
 def _as_page(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> str:
-    from mcp_elicit_client.testing.report_page import as_page
+    from mcp_elicit_client.check.report_page import as_page
 
     return as_page(_make_report(options, runner, results))
 
 
 def _as_junit(options: argparse.Namespace, _runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> str:
-    from mcp_elicit_client.testing.results import as_junit
+    from mcp_elicit_client.check.results import as_junit
 
     return as_junit(options.callback, results, allow_inconclusive=options.allow_inconclusive)
 
@@ -207,7 +206,7 @@ _REPORT_FORMATS: Mapping[str, _Write] = {".json": _as_json, ".html": _as_page, "
 
 def _verify(options: argparse.Namespace) -> int:
     """Compare the hash of a report with its content; return the exit status."""
-    from mcp_elicit_client.testing.report import ReportError, hash_of, read_report
+    from mcp_elicit_client.check.report import ReportError, hash_of, read_report
 
     try:
         report = read_report(options.verify.read_text(encoding="utf-8"))
@@ -222,7 +221,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> None:
-    from mcp_elicit_client.testing.results import as_json, report_lines
+    from mcp_elicit_client.check.results import as_json, report_lines
 
     if options.json:
         print(json.dumps(as_json(options.callback, results), indent=2))

@@ -6,7 +6,9 @@ Importing it loads the SDK with its server half.
 
 from collections.abc import Collection
 
-from mcp_elicit_client.testing import scenarios
+from mcp_elicit_client.check import scenarios
+from mcp_elicit_client.check.results import Outcome, ScenarioResult
+from mcp_elicit_client.check.scenarios import Delivery
 from mcp_elicit_client.testing.callback_under_test import (
     CallbackUnderTest,
     UnsupportedActionError,
@@ -14,9 +16,9 @@ from mcp_elicit_client.testing.callback_under_test import (
     UserActionName,
     UserHook,
 )
-from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery, FakeServer, Reply
+from mcp_elicit_client.testing.fake_server import DELIVERIES, FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import ESCAPE_SEQUENCES, PAYLOADS, SPOOFED_URLS, HostileServer
-from mcp_elicit_client.testing.results import Outcome, ScenarioResult, run_scenario
+from mcp_elicit_client.testing.scenarios import run_scenario
 from mcp_elicit_client.testing.scripted_user import ScriptedUser
 
 __all__ = [

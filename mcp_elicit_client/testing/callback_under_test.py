@@ -13,6 +13,7 @@ from types import NoneType, SimpleNamespace
 from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client._arguments import check_type, is_async
+from mcp_elicit_client.check.runner import CallbackShape, LoadError
 
 UserActionName: TypeAlias = Literal["accept", "decline", "cancel", "absent", "fail", "hang"]
 """
@@ -26,20 +27,9 @@ user never answers.
 FAILURE_TEXT = "the interface broke at /home/ann/.secrets"
 """The text of the exception that a failing interface raises."""
 
-CallbackShape: TypeAlias = Literal["sdk", "fastmcp", "langchain", "mcp-agent"]
-"""
-The parameters of a callback: ``(context, params)`` of the SDK; ``(message,
-response_type, params, context)`` of FastMCP; ``(mcp_context, params,
-context)`` of langchain-mcp-adapters; or ``(request)`` of mcp-agent.
-"""
-
 
 class UnsupportedActionError(Exception):
     """The interface under test does not let its user do this.  The text says why."""
-
-
-class LoadError(Exception):
-    """The callback or the user hook cannot be loaded.  The text says why."""
 
 
 @dataclass

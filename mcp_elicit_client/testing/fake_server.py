@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import anyio
 import mcp
@@ -22,20 +22,12 @@ from mcp.server.lowlevel import Server
 from mcp_elicit_client._arguments import check_function, check_type
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls.server_errors import error_code
+from mcp_elicit_client.check.scenarios import Delivery
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.message_tap import MessageTap, Wire
 
 S = TypeVar("S", bound="FakeServer")
-
-Delivery: TypeAlias = Literal["server-initiated", "multi-round-trip"]
-"""
-How requests are sent.
-
-``server-initiated``: with ``elicitation/create`` (up to 2025-11-25).
-``multi-round-trip``: in the result of a call, which is repeated with the answers
-(from 2026-07-28, requires mcp 2).
-"""
 
 DELIVERIES: tuple[Delivery, ...] = (
     ("server-initiated", "multi-round-trip") if supports_multi_round_trip() else ("server-initiated",)

@@ -11,13 +11,15 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.lowlevel
 
+from mcp_elicit_client.check.runner import SILENCE
+from mcp_elicit_client.check.scenarios import Delivery
 from mcp_elicit_client.testing.callback_under_test import (
     CallbackUnderTest,
     UnsupportedActionError,
     UserAction,
     UserActionName,
 )
-from mcp_elicit_client.testing.fake_server import Delivery, FakeServer, Reply
+from mcp_elicit_client.testing.fake_server import FakeServer, Reply
 from mcp_elicit_client.testing.process_observer import ProcessObserver
 
 Params: TypeAlias = Mapping[str, Any]
@@ -39,9 +41,6 @@ SENTINEL_URL: Params = {
     "url": "https://login.example/start",
     "elicitationId": "4711",
 }
-
-SILENCE = 5.0
-"""The default of the seconds for which a silent user is watched."""
 
 PLAY_USER = "Pass --user to name the hook that plays the user."
 CORRECT_HOOK = "Make the user hook a function that takes a UserAction and returns lines of text, or None."

@@ -19,6 +19,7 @@ from typing import Any, get_args
 import anyio
 import pytest
 
+from mcp_elicit_client.check.results import Outcome, ScenarioResult, report_lines
 from mcp_elicit_client.cli import _SanitizingFormatter, main
 from mcp_elicit_client.cli.call import _tool_at
 from mcp_elicit_client.cli.common import quote
@@ -29,7 +30,6 @@ from mcp_elicit_client.demo.server import REQUESTS
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.presentation.catalog import ENGLISH, available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from mcp_elicit_client.testing.results import Outcome, ScenarioResult, report_lines
 from tests.support import DEMO, ROOT, cases, corpus, form_params, http_server, needs_babel
 from tests.support.tmux import environment, window
 

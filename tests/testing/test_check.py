@@ -14,11 +14,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from mcp_elicit_client.check.runner import CallbackShape, LoadError, ScenarioRunner
+from mcp_elicit_client.check.scenarios import SCENARIOS
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import DELIVERIES, CallbackUnderTest, UserAction, run_scenario
-from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError, load_callable
-from mcp_elicit_client.testing.runner import ScenarioRunner
-from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.testing.callback_under_test import load_callable
 from tests.support import ROOT, callbacks, skip_or_fail
 from tests.support.checking import OURS, check
 from tools import scenario_tables

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_elicit_client.testing.interfaces import INTERFACES, SERVER, spec_of
-from mcp_elicit_client.testing.runner import ScenarioRunner
-from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.check.interfaces import INTERFACES, SERVER, spec_of
+from mcp_elicit_client.check.runner import ScenarioRunner
+from mcp_elicit_client.check.scenarios import SCENARIOS
 from tests.support.checking import check
 
 pytestmark = pytest.mark.slow

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.testing import ScenarioResult
-from mcp_elicit_client.testing.report import (
+from mcp_elicit_client.check.report import (
     ReportError,
     as_text,
     hash_of,
     make_report,
     read_report,
 )
-from mcp_elicit_client.testing.report_page import as_page
-from mcp_elicit_client.testing.requirements import REQUIREMENT_OUTCOMES, load_requirements
-from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.check.report_page import as_page
+from mcp_elicit_client.check.requirements import REQUIREMENT_OUTCOMES, load_requirements
+from mcp_elicit_client.check.scenarios import SCENARIOS
+from mcp_elicit_client.testing import ScenarioResult
 from tests.support import ROOT
 from tests.support.checking import OURS, check
 from tools.normative import KEYWORD, PAGES, read

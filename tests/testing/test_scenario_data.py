@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.testing import SCENARIOS, scenarios
-from mcp_elicit_client.testing.scenarios import ALL_DELIVERIES, GROUPS, function_name, load_data
+from mcp_elicit_client.check import scenarios
+from mcp_elicit_client.check.scenarios import ALL_DELIVERIES, GROUPS, function_name, load_data
+from mcp_elicit_client.testing import SCENARIOS
 
 REQUIRED = {"name", "title", "because", "source"}
 OPTIONAL = {"deliveries", "hang_fails", "silent", "run", "arguments"}

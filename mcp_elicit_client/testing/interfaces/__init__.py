@@ -8,35 +8,18 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import anyio
 
+from mcp_elicit_client.check.interfaces import SERVER
 from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction, take_action
 from mcp_elicit_client.typing import Answer, Request
 
-INTERFACES: Mapping[str, str] = {
-    "pages": "web pages over HTTP (inbox_app, as BrowserHandler shows them)",
-    "inbox": "the JSON API of the inbox over HTTP (inbox_app)",
-    "terminal": "the interactive form of the terminal, by keys (TerminalHandler)",
-    "chat": "the conversation in a chat with buttons and replies (ChatHandler)",
-}
-"""What is driven, by the name of the interface."""
-
-SERVER = "mail"
-"""The server name that the interfaces show."""
-
-_MODULES = {"pages": "web", "inbox": "web", "terminal": "screen", "chat": "chats"}
 _RATE = "30/minute"
-
-
-def spec_of(name: str) -> str:
-    """Return the ``MODULE:OBJECT`` of the interface *name*; its members are ``callback`` and ``follow``."""
-    return f"{__name__}.{_MODULES[name]}:{name}"
 
 
 class Interface:

@@ -1,146 +1,108 @@
-"""
-The scenarios: what a callback must do correctly, and why.
-
-Each group has a data file with names, texts and inputs.  A scenario runs the
-function that ``run`` names in its row, or the function of the scenario's own
-name, with ``arguments``.  The functions are in `forms` and `dangers`.
-"""
+"""Runs scenarios in this process.  Their functions are in `forms` and `dangers`."""
 
 from __future__ import annotations
 
-import functools
-import importlib
-import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any, get_args
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import ModuleType
 
-from mcp_elicit_client.testing.fake_server import Delivery
-from mcp_elicit_client.testing.scenario_run import ScenarioRun
+from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client.check.results import Outcome, ScenarioResult, worst_result
+from mcp_elicit_client.check.runner import ANSWER_TIMEOUT, SILENCE
+from mcp_elicit_client.check.scenarios import SCENARIOS, Delivery, Scenario
+from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
+from mcp_elicit_client.testing.fake_server import DELIVERIES
+from mcp_elicit_client.testing.message_tap import is_disconnect
+from mcp_elicit_client.testing.scenario_run import (
+    FailedError,
+    InconclusiveError,
+    NoAnswerError,
+    NotApplicableError,
+    start_run,
+)
+from mcp_elicit_client.testing.scenarios import dangers, forms
 
-GROUPS: Mapping[str, str] = {
-    "decisions": "forms",
-    "values": "forms",
-    "validation": "forms",
-    "urls": "dangers",
-    "failures": "dangers",
-    "hostile_servers": "dangers",
-}
-"""The data files and the module of their functions, in the order in which the scenarios run."""
-
-ALL_DELIVERIES = get_args(Delivery)
+_MODULES: Mapping[str, ModuleType] = {"dangers": dangers, "forms": forms}
+_MAX_REASON = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+async def run_scenario(
+    under_test: CallbackUnderTest,
+    name: str,
+    *,
+    answer_timeout: float = ANSWER_TIMEOUT,
+    silence: float = SILENCE,
+    deliveries: Sequence[Delivery] = DELIVERIES,
+) -> ScenarioResult:
     """
-    A requirement of callbacks, and how it is tested.
+    Run a scenario with every delivery that the installed SDK supports.
 
-    Attributes:
-        name: The stable name.
-        title: The correct behavior, as a sentence.
-        because: The sentence of the specification, or the defect that was
-            found in other clients.
-        source: Where to read about it: protocol version and section, or an
-            issue.
-        group: The topic.
-        run: Runs the scenario.
-        deliveries: The deliveries to which it applies.
-        hang_fails: True if a missing answer is a failure, False if it is
-            inconclusive.
-        silent: True if the user stays silent for a while.  These scenarios
-            are run at the same time where the system can fork.
+    The worst outcome is the result.  After a failure, the remaining delivery
+    is skipped.
+
+    Args:
+        under_test: The callback.
+        name: The name of the scenario, one of `SCENARIOS`.
+        answer_timeout: Maximum seconds for one answer.
+        silence: Seconds for which scenarios with a silent user watch the
+            callback.
+        deliveries: Only these deliveries.
+
+    Raises:
+        KeyError: If there is no such scenario.
+        TypeError: If *under_test* is of another type, such as a callback.
     """
-
-    name: str
-    title: str
-    because: str
-    source: str
-    group: str
-    run: Callable[[ScenarioRun], Awaitable[None]]
-    deliveries: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip")
-    hang_fails: bool = False
-    silent: bool = False
-
-
-class _Scenarios(Mapping[str, Scenario]):
-    """The scenarios by name.  The files are read when the first one is needed."""
-
-    def __getitem__(self, name: str) -> Scenario:
-        try:
-            return _load_all()[name]
-        except KeyError:
-            raise KeyError(f"There is no scenario named {name!r}. `SCENARIOS` contains the names.") from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_load_all())
-
-    def __len__(self) -> int:
-        return len(_load_all())
+    check_type("under_test", under_test, CallbackUnderTest, hint="Pass CallbackUnderTest(callback).")
+    scenario = SCENARIOS[name]
+    started = time.monotonic()
+    applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]
+    if not applicable:
+        return ScenarioResult(scenario=name, outcome="not applicable", reason="It needs mcp 2.")
+    found: list[ScenarioResult] = []
+    for delivery in applicable:
+        found.append(await _run_once(under_test, scenario, delivery, answer_timeout, silence))
+        if found[-1].outcome == "fail":
+            break
+    worst = worst_result(found)
+    return replace(
+        worst,
+        reason=sanitize_text(worst.reason, limit=_MAX_REASON, multiline=False),
+        delivery=None if found[0].outcome == worst.outcome else worst.delivery,
+        seconds=round(time.monotonic() - started, 3),
+    )
 
 
-SCENARIOS: Mapping[str, Scenario] = _Scenarios()
-"""The scenarios by name, in the order in which they run."""
-
-
-@functools.cache
-def _load_all() -> dict[str, Scenario]:
-    return {scenario.name: scenario for group in GROUPS for scenario in _load_group(group)}
-
-
-def _load_group(group: str) -> Iterator[Scenario]:
-    functions = importlib.import_module(f"{__name__}.{GROUPS[group]}")
-    data = load_data(group)
-    for row in data["scenarios"]:
-        function = getattr(functions, function_name(row))
-        yield Scenario(
-            name=row["name"],
-            title=row["title"],
-            because=row["because"],
-            source=row["source"],
-            group=data["group"],
-            run=functools.partial(function, **row.get("arguments", {})),
-            deliveries=tuple(row.get("deliveries", ALL_DELIVERIES)),
-            hang_fails=row.get("hang_fails", False),
-            silent=row.get("silent", False),
-        )
-
-
-def load_data(group: str) -> dict[str, Any]:
-    """Return the content of the data file of *group*."""
-    data: dict[str, Any] = json.loads(files(__name__).joinpath(f"{group}.json").read_text(encoding="utf-8"))
-    return data
-
-
-def function_name(row: Mapping[str, Any]) -> str:
-    """Return the name of the function that runs the scenario in *row*."""
-    return str(row.get("run", row["name"].replace("-", "_")))
-
-
-# --- The requests of the scenarios
-
-HOST = "login.example"
-URL = f"https://{HOST}/authorise?ticket=4711"
-NAME_FIELD: Mapping[str, Any] = {"type": "string", "title": "Your name"}
-
-
-def form_params(*required: str, message: str = "Please fill this in", **properties: Any) -> dict[str, Any]:
-    """Return the params of a form; its properties are passed by keyword."""
-    schema = {"type": "object", "properties": properties, "required": list(required)}
-    return {"mode": "form", "message": message, "requestedSchema": schema}
-
-
-def url_params(url: str = URL, message: str = "Please sign in") -> dict[str, Any]:
-    """Return the params of a request in URL mode."""
-    return {"mode": "url", "message": message, "url": url, "elicitationId": "4711"}
-
-
-NAME_FORM = form_params("name", name=NAME_FIELD)
-"""A form with one required field, ``name``."""
-
-CONFIRMATION = form_params(message="Delete all 4711 files?")
-"""A form without fields."""
-
-REQUESTS: Mapping[str, Mapping[str, Any]] = {"form": NAME_FORM, "url": url_params(), "confirmation": CONFIRMATION}
-"""Requests by the names that the data files use."""
+async def _run_once(
+    under_test: CallbackUnderTest, scenario: Scenario, delivery: Delivery, answer_timeout: float, silence: float
+) -> ScenarioResult:
+    outcome: Outcome = "pass"
+    reason = next_step = ""
+    try:
+        async with start_run(under_test, delivery, answer_timeout, silence) as run:
+            try:
+                await getattr(_MODULES[scenario.module], scenario.function)(run, **scenario.arguments)
+            except FailedError as error:
+                outcome, reason = "fail", str(error)
+            except InconclusiveError as error:
+                is_failure = isinstance(error, NoAnswerError) and scenario.hang_fails
+                outcome, reason = ("fail" if is_failure else "inconclusive"), str(error)
+                next_step = "" if is_failure else error.next_step
+            except NotApplicableError as error:
+                outcome, reason = "not applicable", str(error)
+            except UnsupportedActionError as error:
+                outcome, reason = "inconclusive", f"The interface does not support this action: {error}"
+                next_step = "If it does, make the user hook perform it; otherwise, pass --allow-inconclusive."
+    except Exception as error:  # noqa: BLE001 -- the SDK raises when a connection is closed
+        if outcome == "pass" and not is_disconnect(error):
+            outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
+            next_step = "Call run_scenario in a test to debug the callback."
+    return ScenarioResult(
+        scenario=scenario.name,
+        outcome=outcome,
+        reason=reason,
+        next_step=next_step,
+        delivery=delivery,
+        deliveries={delivery: outcome},
+    )

@@ -30,7 +30,7 @@ from mcp_elicit_client.testing.scenario_run import (
     NotApplicableError,
     ScenarioRun,
 )
-from mcp_elicit_client.testing.scenarios import (
+from mcp_elicit_client.testing.scenarios.requests import (
     CONFIRMATION,
     HOST,
     NAME_FIELD,

@@ -18,7 +18,7 @@ from mcp_elicit_client.testing.scenario_run import (
     NotApplicableError,
     ScenarioRun,
 )
-from mcp_elicit_client.testing.scenarios import NAME_FIELD, NAME_FORM, REQUESTS, form_params, url_params
+from mcp_elicit_client.testing.scenarios.requests import NAME_FIELD, NAME_FORM, REQUESTS, form_params, url_params
 
 _ADA = {"name": "Ada"}
 _MAX_BLOCK = 1.0

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeAlias
 
-from mcp_elicit_client.testing.requirements import (
+from mcp_elicit_client.check.requirements import (
     REQUIREMENT_OUTCOMES,
     Requirement,
     RequirementPage,
@@ -17,8 +17,8 @@ from mcp_elicit_client.testing.requirements import (
     requirement_outcome,
     scenario_outcome,
 )
-from mcp_elicit_client.testing.results import ScenarioResult, outcome_counts
-from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.check.results import ScenarioResult, outcome_counts
+from mcp_elicit_client.check.scenarios import SCENARIOS
 
 CheckReport: TypeAlias = dict[str, Any]
 """The document.  docs/check-report.md describes its members, whose order is fixed."""

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from mcp_elicit_client.testing.report import BEGIN_EMBEDDED, END_EMBEDDED, CheckReport, as_text
+from mcp_elicit_client.check.report import BEGIN_EMBEDDED, END_EMBEDDED, CheckReport, as_text
 
 _SYMBOLS = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias, get_args
 
-from mcp_elicit_client.testing.fake_server import Delivery
-from mcp_elicit_client.testing.results import ScenarioResult
+from mcp_elicit_client.check.results import ScenarioResult
+from mcp_elicit_client.check.scenarios import Delivery
 
 RequirementOutcome: TypeAlias = Literal["pass", "fail", "inconclusive", "not tested", "not testable"]
 """

@@ -1,31 +1,18 @@
-"""Runs scenarios in this process, and writes their results as text, JSON and JUnit XML."""
+"""The results of scenarios, as text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client.check.scenarios import SCENARIOS, Delivery, Scenario
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.quoting import wrap
-from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
-from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
-from mcp_elicit_client.testing.message_tap import is_disconnect
-from mcp_elicit_client.testing.scenario_run import (
-    SILENCE,
-    FailedError,
-    InconclusiveError,
-    NoAnswerError,
-    NotApplicableError,
-    start_run,
-)
-from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "not applicable"]
 """
@@ -51,10 +38,6 @@ NOT_PASSED = Message(
 )
 SCENARIO_COUNT = Message("{count} scenario", "{count} scenarios", "count")
 
-ANSWER_TIMEOUT = 5.0
-"""The default of the maximum seconds for one answer."""
-
-_MAX_REASON = 400
 _WIDTH = 100
 _INDENT = 4
 _WORST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "not applicable", "pass")
@@ -86,90 +69,15 @@ class ScenarioResult:
     deliveries: Mapping[Delivery, Outcome] = field(default_factory=dict)
 
 
-async def run_scenario(
-    under_test: CallbackUnderTest,
-    name: str,
-    *,
-    answer_timeout: float = ANSWER_TIMEOUT,
-    silence: float = SILENCE,
-    deliveries: Sequence[Delivery] = DELIVERIES,
-) -> ScenarioResult:
-    """
-    Run a scenario with every delivery that the installed SDK supports.
-
-    The worst outcome is the result.  After a failure, the remaining delivery
-    is skipped.
-
-    Args:
-        under_test: The callback.
-        name: The name of the scenario, one of `SCENARIOS`.
-        answer_timeout: Maximum seconds for one answer.
-        silence: Seconds for which scenarios with a silent user watch the
-            callback.
-        deliveries: Only these deliveries.
-
-    Raises:
-        KeyError: If there is no such scenario.
-        TypeError: If *under_test* is of another type, such as a callback.
-    """
-    check_type("under_test", under_test, CallbackUnderTest, hint="Pass CallbackUnderTest(callback).")
-    scenario = SCENARIOS[name]
-    started = time.monotonic()
-    applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]
-    if not applicable:
-        return ScenarioResult(scenario=name, outcome="not applicable", reason="It needs mcp 2.")
-    found: list[ScenarioResult] = []
-    for delivery in applicable:
-        found.append(await _run_once(under_test, scenario, delivery, answer_timeout, silence))
-        if found[-1].outcome == "fail":
-            break
-    worst = worst_result(found)
-    return replace(
-        worst,
-        reason=sanitize_text(worst.reason, limit=_MAX_REASON, multiline=False),
-        delivery=None if found[0].outcome == worst.outcome else worst.delivery,
-        seconds=round(time.monotonic() - started, 3),
-    )
-
-
 def worst_result(results: Sequence[ScenarioResult]) -> ScenarioResult:
     """Return the first of *results* with the worst outcome: those of one scenario, one for each delivery."""
     worst = min(results, key=lambda each: _WORST_FIRST.index(each.outcome))
     return replace(worst, deliveries={name: outcome for each in results for name, outcome in each.deliveries.items()})
 
 
-async def _run_once(
-    under_test: CallbackUnderTest, scenario: Scenario, delivery: Delivery, answer_timeout: float, silence: float
-) -> ScenarioResult:
-    outcome: Outcome = "pass"
-    reason = next_step = ""
-    try:
-        async with start_run(under_test, delivery, answer_timeout, silence) as run:
-            try:
-                await scenario.run(run)
-            except FailedError as error:
-                outcome, reason = "fail", str(error)
-            except InconclusiveError as error:
-                is_failure = isinstance(error, NoAnswerError) and scenario.hang_fails
-                outcome, reason = ("fail" if is_failure else "inconclusive"), str(error)
-                next_step = "" if is_failure else error.next_step
-            except NotApplicableError as error:
-                outcome, reason = "not applicable", str(error)
-            except UnsupportedActionError as error:
-                outcome, reason = "inconclusive", f"The interface does not support this action: {error}"
-                next_step = "If it does, make the user hook perform it; otherwise, pass --allow-inconclusive."
-    except Exception as error:  # noqa: BLE001 -- the SDK raises when a connection is closed
-        if outcome == "pass" and not is_disconnect(error):
-            outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
-            next_step = "Call run_scenario in a test to debug the callback."
-    return ScenarioResult(
-        scenario=scenario.name,
-        outcome=outcome,
-        reason=reason,
-        next_step=next_step,
-        delivery=delivery,
-        deliveries={delivery: outcome},
-    )
+def crashed(scenario: str) -> ScenarioResult:
+    """Return the result of *scenario*, whose process crashed."""
+    return ScenarioResult(scenario=scenario, outcome="fail", reason="The process crashed.")
 
 
 # --- Reports
