@@ -18,14 +18,15 @@ from types import FrameType
 from typing import Any
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import failure_data, print_document
 from mcp_elicit_client.cli.common import (
     CommandError,
     CommandFailedError,
     UnansweredError,
     UsageError,
     explain_refusal,
+    failure_data,
     is_output_error,
+    print_document,
 )
 from mcp_elicit_client.cli.options import make_parser
 from mcp_elicit_client.core.text import sanitize_text

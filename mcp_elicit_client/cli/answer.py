@@ -15,10 +15,10 @@ from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.calls.suspending import SuspendedCall, read_snapshot
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_decision import Decision, decide
-from mcp_elicit_client.cli.call_documents import continue_command, print_document, request_data
+from mcp_elicit_client.cli.call_documents import continue_command, request_data
 from mcp_elicit_client.cli.call_settings import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
-from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, quote, wrap
+from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, print_document, quote, wrap
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain, open_log
 from mcp_elicit_client.cli.suspend import report_pushed, report_result, report_waiting

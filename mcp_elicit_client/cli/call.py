@@ -17,12 +17,12 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Connection, ConnectMode, connect
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_options import scripted_answers
-from mcp_elicit_client.cli.call_documents import failure_data
 from mcp_elicit_client.cli.common import (
     CommandFailedError,
     UnansweredError,
     UsageError,
     explain_refusal,
+    failure_data,
     is_output_error,
     output_width,
     parse_json,
@@ -38,11 +38,11 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
-from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError, is_terminal
+from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.terminal import terminal
 from mcp_elicit_client.policies import RememberedAnswers, compose, hooks, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.quoting import sentence
+from mcp_elicit_client.presentation.quoting import is_terminal, sentence
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, Request
 

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 from mcp_elicit_client.cli.call_store import OpenStore
-from mcp_elicit_client.cli.common import CommandFailedError
 from mcp_elicit_client.handlers.scripted import asked_for
 from mcp_elicit_client.inbox import Entry
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.warnings import request_warnings
 from mcp_elicit_client.typing import FormRequest, Request
-
-
-def print_document(document: Mapping[str, Any]) -> None:
-    """Print *document* as JSON.  It is ASCII, so text of servers has no control characters."""
-    print(json.dumps(document, indent=2))
-
-
-def failure_data(error: CommandFailedError) -> dict[str, Any]:
-    """Return why a command failed."""
-    return {"status": "failed", "code": error.code, "message": error.text(ENGLISH)}
 
 
 def request_data(request: Request, catalog: MessageCatalog) -> dict[str, Any]:

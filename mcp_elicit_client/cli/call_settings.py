@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.cli.call_store import OpenStore
-from mcp_elicit_client.cli.common import explain_refusal, report_unanswered
+from mcp_elicit_client.cli.common import DEFAULT_TIMEOUT, explain_refusal, report_unanswered
 from mcp_elicit_client.cli.handlers import limits
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -21,9 +21,6 @@ from mcp_elicit_client.policies import protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, Request
-
-DEFAULT_TIMEOUT = 86_400.0
-"""How long a suspended call can be answered, in seconds, if the server accepts its state that long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pydantic_core import from_json
 
@@ -18,11 +18,19 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError, UnsafeUrlError
-from mcp_elicit_client.handlers.terminal.console import is_terminal
 from mcp_elicit_client.presentation import quoting
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.messages import NOT_JSON
-from mcp_elicit_client.presentation.quoting import quote_name, terminal_width
+from mcp_elicit_client.presentation.quoting import is_terminal, quote_name, terminal_width
+
+SUSPENDED = 4
+"""The exit status of a call that waits for answers."""
+
+NOT_SUSPENDABLE = 5
+"""The exit status of a call whose server sent a request that cannot be suspended."""
+
+DEFAULT_TIMEOUT = 86_400.0
+"""How long a suspended call can be answered, in seconds, if the server accepts its state that long."""
 
 _MAX_FILE = 16 * 1024 * 1024
 _WIDTH = 101
@@ -138,6 +146,19 @@ def given_options(options: argparse.Namespace, names: Iterable[str]) -> list[str
     """Return those of *names*, such as ``--url``, that the options have."""
     values = ((name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in names)
     return [name for name, value in values if value not in (None, False, [])]
+
+
+# --- JSON documents that commands print
+
+
+def print_document(document: Mapping[str, Any]) -> None:
+    """Print *document* as JSON.  It is ASCII, so text of servers has no control characters."""
+    print(json.dumps(document, indent=2))
+
+
+def failure_data(error: CommandFailedError) -> dict[str, Any]:
+    """Return why a command failed."""
+    return {"status": "failed", "code": error.code, "message": error.text(ENGLISH)}
 
 
 # --- JSON from files and arguments

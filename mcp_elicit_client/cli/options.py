@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,16 +15,8 @@ from typing import Any
 
 from mcp_elicit_client._arguments import YEAR
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.answer import run_answer
-from mcp_elicit_client.cli.audit import run_stats, run_tail, run_verify
-from mcp_elicit_client.cli.call import run_call, run_demo_command
-from mcp_elicit_client.cli.call_settings import DEFAULT_TIMEOUT
-from mcp_elicit_client.cli.check import run_check
-from mcp_elicit_client.cli.common import wrap
+from mcp_elicit_client.cli.common import DEFAULT_TIMEOUT, NOT_SUSPENDABLE, SUSPENDED, wrap
 from mcp_elicit_client.cli.completion import SHELLS, run_completion
-from mcp_elicit_client.cli.requests import run_requests
-from mcp_elicit_client.cli.show_and_lint import run_lint, run_show
-from mcp_elicit_client.cli.suspend import NOT_SUSPENDABLE, SUSPENDED
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
@@ -34,6 +27,15 @@ from mcp_elicit_client.presentation.languages import is_available
 Run = Callable[[argparse.Namespace], int]
 
 _TAIL_LINES = 10
+
+
+def _from(module: str, function: str) -> Run:
+    """Return a function of a module beside this one, which is imported when the command runs: most need few modules."""
+
+    def run(options: argparse.Namespace) -> int:
+        return int(getattr(importlib.import_module(f"{__package__}.{module}"), function)(options))
+
+    return run
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -155,7 +157,7 @@ def _exit_status(
 
 
 def _add_demo(program: _Parser) -> None:
-    parser = program.add_command("demo", run_demo_command, messages.DEMO)
+    parser = program.add_command("demo", _from("call", "run_demo_command"), messages.DEMO)
     parser.add("--auto", action="store_true", help=messages.AUTO)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     _add_browser(parser)
@@ -164,7 +166,7 @@ def _add_demo(program: _Parser) -> None:
 def _add_call(program: _Parser) -> None:
     parser = program.add_command(
         "call",
-        run_call,
+        _from("call", "run_call"),
         messages.CALL,
         usage="mcp-elicit call [TOOL] [--args JSON] [--name NAME] [--json] (--url URL | -- COMMAND [ARG ...])",
         description=wrap(program.catalog.text(messages.CALL_DESCRIPTION)),
@@ -205,7 +207,7 @@ def _add_call(program: _Parser) -> None:
 
 def _add_requests(program: _Parser) -> None:
     epilog = _exit_status(program.catalog, messages.LISTED, messages.STORE_FAILED, messages.USAGE_ERROR)
-    parser = program.add_command("requests", run_requests, messages.LIST_REQUESTS, epilog=epilog)
+    parser = program.add_command("requests", _from("requests", "run_requests"), messages.LIST_REQUESTS, epilog=epilog)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     _add_store(parser)
 
@@ -222,7 +224,7 @@ def _add_answer(program: _Parser) -> None:
     )
     parser = program.add_command(
         "answer",
-        run_answer,
+        _from("answer", "run_answer"),
         messages.ANSWER_REQUEST,
         usage="mcp-elicit answer ID [FIELD=VALUE ...] [options] [-- COMMAND [ARG ...]]",
         description=wrap(program.catalog.text(messages.ANSWER_DESCRIPTION)),
@@ -257,7 +259,7 @@ def _add_values_of_environment(parser: _Parser) -> None:
 
 def _add_show(program: _Parser) -> None:
     epilog = _exit_status(program.catalog, messages.SHOW_SUCCEEDED, messages.SHOW_FAILED, messages.USAGE_ERROR)
-    parser = program.add_command("show", run_show, messages.SHOW, epilog=epilog)
+    parser = program.add_command("show", _from("show_and_lint", "run_show"), messages.SHOW, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     name = program.catalog.text(messages.FILE_SERVER)
     parser.add("--name", metavar="NAME", type=_server_name, default=name, help=messages.NAME)
@@ -268,7 +270,7 @@ def _add_show(program: _Parser) -> None:
 
 def _add_lint(program: _Parser) -> None:
     epilog = _exit_status(program.catalog, messages.LINT_SUCCEEDED, messages.LINT_FAILED, messages.USAGE_ERROR)
-    parser = program.add_command("lint", run_lint, messages.LINT, epilog=epilog)
+    parser = program.add_command("lint", _from("show_and_lint", "run_lint"), messages.LINT, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     parser.add("--protocol-version", choices=PROTOCOL_VERSIONS, help=messages.PROTOCOL_VERSION)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
@@ -280,16 +282,16 @@ def _add_audit(program: _Parser) -> None:
     audit = program.add_command("audit", None, messages.AUDIT)
     audit.begin_commands("subcommand", required=True)
 
-    parser = _add_log_command(audit, "verify", run_verify, messages.AUDIT_VERIFY)
+    parser = _add_log_command(audit, "verify", _from("audit", "run_verify"), messages.AUDIT_VERIFY)
     parser.add("--key", metavar="FILE", help=messages.KEY)
     parser.add("--checkpoint", metavar="SEQ:MAC", help=messages.CHECKPOINT_OPTION)
 
-    parser = _add_log_command(audit, "tail", run_tail, messages.AUDIT_TAIL)
+    parser = _add_log_command(audit, "tail", _from("audit", "run_tail"), messages.AUDIT_TAIL)
     parser.add("-n", metavar="N", type=_count, default=_TAIL_LINES, help=messages.EVENT_COUNT, count=_TAIL_LINES)
     parser.add("--follow", action="store_true", help=messages.FOLLOW)
     _add_user(parser)
 
-    _add_user(_add_log_command(audit, "stats", run_stats, messages.AUDIT_STATS))
+    _add_user(_add_log_command(audit, "stats", _from("audit", "run_stats"), messages.AUDIT_STATS))
 
 
 def _add_log_command(audit: _Parser, name: str, run: Run, summary: Message) -> _Parser:
@@ -317,7 +319,7 @@ def _add_check(program: _Parser) -> None:
     )
     parser = program.add_command(
         "check",
-        run_check,
+        _from("check", "run_check"),
         messages.CHECK,
         description=wrap(program.catalog.text(messages.CHECK_DESCRIPTION)),
         epilog=f"{wrap(program.catalog.text(messages.USER_HOOK))}\n\n{status}",

@@ -8,9 +8,9 @@ import anyio
 
 from mcp_elicit_client.calls.suspending import TaskSnapshot, read_snapshot
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import answer_command, continue_command, entry_data, print_document
+from mcp_elicit_client.cli.call_documents import answer_command, continue_command, entry_data
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
-from mcp_elicit_client.cli.common import CommandFailedError, output_width, quote, wrap
+from mcp_elicit_client.cli.common import CommandFailedError, output_width, print_document, quote, wrap
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.handlers.scripted import request_lines

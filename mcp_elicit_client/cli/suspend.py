@@ -15,10 +15,18 @@ from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.calls.methods import model_to_wire, unwrap_session
 from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import entry_data, print_document, request_data
+from mcp_elicit_client.cli.call_documents import entry_data, request_data
 from mcp_elicit_client.cli.call_settings import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.call_store import OpenStore, open_store
-from mcp_elicit_client.cli.common import CommandError, CommandFailedError, output_width, wrap
+from mcp_elicit_client.cli.common import (
+    NOT_SUSPENDABLE,
+    SUSPENDED,
+    CommandError,
+    CommandFailedError,
+    output_width,
+    print_document,
+    wrap,
+)
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain, open_log
 from mcp_elicit_client.exceptions import ElicitationError, HandshakeRequiredError, InboxError
@@ -26,12 +34,6 @@ from mcp_elicit_client.handlers.scripted import request_lines
 from mcp_elicit_client.inbox import Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Request
-
-SUSPENDED = 4
-"""The exit status of a call that waits for answers."""
-
-NOT_SUSPENDABLE = 5
-"""The exit status of a call whose server sent a request that cannot be suspended."""
 
 
 def run_suspending_call(options: argparse.Namespace, address: ServerAddress, arguments: Mapping[str, Any]) -> int:

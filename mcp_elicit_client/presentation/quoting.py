@@ -13,6 +13,7 @@ import sys
 import unicodedata
 from contextlib import suppress
 from functools import lru_cache
+from typing import TextIO
 
 from mcp_elicit_client.core.text import sanitize_text
 
@@ -67,6 +68,14 @@ def escape_for(encoding: str, text: str, width: int) -> str:
         return text
     lines = escaped.split("\n")
     return "\n".join(quote(line[len(GUTTER) :], width) if line.startswith(GUTTER) else line for line in lines)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return True if *stream* is a terminal; False also if it is missing or closed."""
+    try:
+        return stream is not None and bool(stream.isatty())
+    except (AttributeError, ValueError, OSError):
+        return False
 
 
 def terminal_width(default: int = 80) -> int:

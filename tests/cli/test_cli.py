@@ -73,6 +73,33 @@ def test_the_version_is_printed(run: Any) -> None:
     assert (status, out.split()[0], out.split()[3]) == (0, "mcp-elicit", f"{metadata.version('mcp')})")
 
 
+def test_commands_without_a_session_load_neither_the_sdk_nor_other_commands(tmp_path: Path) -> None:
+    request, store = tmp_path / "request.json", tmp_path / "calls.db"
+    request.write_text('{"message": "Sure?"}', encoding="utf-8")
+    commands = (
+        ["check", "--list"],
+        ["check", "--verify", str(request)],
+        ["audit", "verify", str(request)],
+        ["lint", str(request)],
+        ["show", "--headless", str(request)],
+        ["requests", "--store", str(store)],
+        ["answer", "1", "--decline", "--store", str(store)],
+    )
+    code = (
+        "import sys; from mcp_elicit_client.cli import main\n"
+        f"for command in {commands}:\n"
+        "    main(command); print('loaded', *sys.modules)"
+    )
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    loaded = [set(line.split()) for line in run.stdout.splitlines() if line.startswith("loaded ")]
+    assert len(loaded) == len(commands)
+    assert "mcp" not in loaded[-1]
+    assert not loaded[2] & {"mcp_elicit_client.handlers", "mcp_elicit_client.inbox", "mcp_elicit_client.calls"}
+    assert not loaded[4] & {"mcp_elicit_client.inbox", "mcp_elicit_client.calls", "mcp_elicit_client.testing"}
+
+
 def test_the_package_can_be_run_in_place_of_the_command() -> None:
     command = [sys.executable, "-m", "mcp_elicit_client", "--version"]
 

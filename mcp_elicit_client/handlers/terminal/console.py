@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
-from mcp_elicit_client.presentation.quoting import escape_for, terminal_width
+from mcp_elicit_client.presentation.quoting import escape_for, is_terminal, terminal_width
 
 
 class EndOfInputError(Exception):
@@ -21,14 +21,6 @@ class InterruptedByUserError(Exception):
 
 class LineTooLongError(Exception):
     """The terminal did not keep the end of a line that the user typed or pasted."""
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    """Return True if *stream* is a terminal; False also if it is missing or closed."""
-    try:
-        return stream is not None and bool(stream.isatty())
-    except (AttributeError, ValueError, OSError):
-        return False
 
 
 def output_terminal() -> TextIO | None:

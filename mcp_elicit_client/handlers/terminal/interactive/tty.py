@@ -21,9 +21,10 @@ from prompt_toolkit.output import Output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
-from mcp_elicit_client.handlers.terminal.console import is_terminal, output_terminal
+from mcp_elicit_client.handlers.terminal.console import output_terminal
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import exclusive_keyboard
 from mcp_elicit_client.handlers.terminal.posix_console import is_in_foreground
+from mcp_elicit_client.presentation.quoting import is_terminal
 
 __all__ = ["copy_through_terminal"]
 
