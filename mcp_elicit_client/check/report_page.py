@@ -30,6 +30,14 @@ def as_page(report: CheckReport) -> str:
     )
 
 
+def is_page_of(report: CheckReport, text: str) -> bool:
+    """Return True if *text* is what `as_page` returns for *report*, which may be of another version, or forged."""
+    try:
+        return as_page(report) == text
+    except (KeyError, TypeError, AttributeError):  # members are missing, or of another type
+        return False
+
+
 def _count(outcome: str, count: int) -> str:
     return f'<li class="{_class(outcome)}"><b>{count}</b> {html.escape(outcome)}</li>'
 

@@ -206,18 +206,25 @@ _REPORT_FORMATS: Mapping[str, _Write] = {".json": _as_json, ".html": _as_page, "
 
 def _verify(options: argparse.Namespace) -> int:
     """Compare the hash of a report with its content; return the exit status."""
-    from mcp_elicit_client.check.report import ReportError, hash_of, read_report
+    from mcp_elicit_client.check.report import BEGIN_EMBEDDED, ReportError, hash_of, read_report
+    from mcp_elicit_client.check.report_page import is_page_of
 
     try:
-        report = read_report(options.verify.read_text(encoding="utf-8"))
+        text = options.verify.read_text(encoding="utf-8")
+        report = read_report(text)
     except OSError as error:
         raise UsageError(messages.CANNOT_READ, path=error.filename, reason=error.strerror) from None
     except (ReportError, UnicodeDecodeError) as error:
         reason = sanitize_text(str(error), limit=_MAX_ERROR, multiline=False)
         raise UsageError(messages.NO_REPORT, path=str(options.verify), reason=reason) from None
-    is_same = hash_of(report) == report.get("sha256")
-    print(options.catalog.text(messages.REPORT_VERIFIED if is_same else messages.REPORT_CHANGED))
-    return 0 if is_same else 1
+    if hash_of(report) != report.get("sha256"):
+        message = messages.REPORT_CHANGED
+    elif BEGIN_EMBEDDED in text and not is_page_of(report, text):
+        message = messages.PAGE_DIFFERS
+    else:
+        message = messages.REPORT_VERIFIED
+    print(wrap(options.catalog.text(message)))
+    return 0 if message is messages.REPORT_VERIFIED else 1
 
 
 def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> None:

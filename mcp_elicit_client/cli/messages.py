@@ -115,6 +115,10 @@ REPORT_TYPE = Message("The type of the report {path} is unknown. Use one of: {su
 REPORT_TWICE = Message("{path} is named for two reports. Name a separate file for each.")
 NO_REPORT = Message("{path} is not a report of `mcp-elicit check`: {reason}")
 REPORT_VERIFIED = Message("The report is unchanged.")
+PAGE_DIFFERS = Message(
+    "The data in the page is unchanged, but this version of mcp-elicit shows it in a different way. "
+    "Rely only on the data."
+)
 REPORT_CHANGED = Message("The report was changed: its content does not match its hash.")
 
 # --- audit

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client.check.report import (
+    BEGIN_EMBEDDED,
+    END_EMBEDDED,
+    FORMAT,
     ReportError,
     as_text,
     hash_of,
@@ -23,6 +26,7 @@ from mcp_elicit_client.check.report import (
 from mcp_elicit_client.check.report_page import as_page
 from mcp_elicit_client.check.requirements import REQUIREMENT_OUTCOMES, load_requirements
 from mcp_elicit_client.check.scenarios import SCENARIOS
+from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import ScenarioResult
 from tests.support import ROOT
 from tests.support.checking import OURS, check
@@ -259,6 +263,22 @@ def test_the_links_of_a_page_lead_to_its_parts() -> None:
 def test_what_is_not_a_report_is_refused(text: str) -> None:
     with pytest.raises(ReportError):
         read_report(text)
+
+
+def test_a_page_that_shows_another_outcome_than_its_data_is_not_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = as_page(report_of(ScenarioResult(scenario="form-accept-is-accept", outcome="fail", reason="It <hangs>.")))
+    file = tmp_path / "report.html"
+    forged = {"format": FORMAT}
+    without_members = f"{BEGIN_EMBEDDED}{as_text({**forged, 'sha256': hash_of(forged)})}{END_EMBEDDED}"
+    found = []
+    for text in (page, page.replace("✗ fail", "✓ pass"), without_members):
+        file.write_text(text, encoding="utf-8")
+        status = main(["check", "--verify", str(file)])
+        found.append((status, "The report is unchanged." in capsys.readouterr().out))
+
+    assert found == [(0, True), (1, False), (1, False)]
 
 
 @pytest.mark.slow
