@@ -358,7 +358,8 @@ def package(session: nox.Session) -> None:
 def wheels(session: nox.Session) -> None:
     """Resolve the wheel in a folder for every platform and Python, with wheels only; takes about half an hour."""
     install(session, "pip>=25", UV)
-    session.run("python", "-m", "tools.wheels", *map(str, Path(session.posargs[0]).glob("*.whl")))
+    found = [str(wheel) for folder in session.posargs for wheel in Path(folder).glob("*.whl")]
+    session.run("python", "-m", "tools.wheels", *found)
 
 
 def verify_types(session: nox.Session, programs: Path) -> None:

@@ -7,6 +7,7 @@ file of the site, each fragment to an element with that id, and nothing is loade
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -76,9 +77,11 @@ def _file(site: Path, page: Path, place: str) -> Path:
     return found / "index.html" if found.is_dir() else found
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Print what is broken; 1 if anything is."""
-    site = Path(arguments[0]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("site", type=Path)
+    site = parser.parse_args().site.resolve()
     faults = list(broken(site))
     for fault in faults:
         print(fault)
@@ -87,4 +90,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
