@@ -72,7 +72,11 @@ class ScenarioResult:
 def worst_result(results: Sequence[ScenarioResult]) -> ScenarioResult:
     """Return the first of *results* with the worst outcome: those of one scenario, one for each delivery."""
     worst = min(results, key=lambda each: _WORST_FIRST.index(each.outcome))
-    return replace(worst, deliveries={name: outcome for each in results for name, outcome in each.deliveries.items()})
+    return replace(
+        worst,
+        delivery=None if worst is results[0] else next(iter(worst.deliveries), None),
+        deliveries={name: outcome for each in results for name, outcome in each.deliveries.items()},
+    )
 
 
 def crashed(scenario: str) -> ScenarioResult:

@@ -93,32 +93,34 @@ def _run_in_processes(run: _Run, scenarios: Sequence[Scenario]) -> Iterator[_Eve
     """
     waiting = sorted(scenarios, key=lambda each: not each.silent)
     running: list[_Child] = []
-    found: dict[str, list[ScenarioResult]] = {}
+    found: dict[str, dict[tuple[Delivery, ...], ScenarioResult]] = {}
     while waiting or running:
         while waiting and (waiting[0].silent or sum(not each.scenario.silent for each in running) < _AT_ONCE):
             scenario = waiting.pop(0)
             yield {"started": scenario.name}
-            running += [_Child(run, scenario, each) for each in _deliveries_at_once(scenario)]
+            running += [_Child(run, scenario, each) for each in _separate_deliveries(scenario)]
         ended = [each for each in running if each.has_ended()]
         for child in ended:
             running.remove(child)
-            results = found.setdefault(child.scenario.name, [])
-            results.append(child.result())
-            if len(results) == len(_deliveries_at_once(child.scenario)):
-                yield {"result": asdict(worst_result(results))}
+            results = found.setdefault(child.scenario.name, {})
+            results[child.deliveries] = child.result()
+            expected = _separate_deliveries(child.scenario)
+            if len(results) == len(expected):
+                yield {"result": asdict(worst_result([results[each] for each in expected]))}
         if not ended:
             time.sleep(_POLL_INTERVAL)
 
 
-def _deliveries_at_once(scenario: Scenario) -> list[Sequence[Delivery]]:
-    return [[each] for each in DELIVERIES] if scenario.silent else [DELIVERIES]
+def _separate_deliveries(scenario: Scenario) -> list[tuple[Delivery, ...]]:
+    return [(each,) for each in DELIVERIES] if scenario.silent or scenario.separate else [DELIVERIES]
 
 
 class _Child:
     """A process that runs one scenario, with each of *deliveries*."""
 
-    def __init__(self, run: _Run, scenario: Scenario, deliveries: Sequence[Delivery]) -> None:
+    def __init__(self, run: _Run, scenario: Scenario, deliveries: tuple[Delivery, ...]) -> None:
         self.scenario = scenario
+        self.deliveries = deliveries
         self._has_crashed = False
         self._reader, writer = os.pipe()
         self._process = os.fork()

@@ -10,7 +10,7 @@ from mcp_elicit_client import ElicitationRegistry, TargetUrl
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import EndOfInputError, TerminalHandler
 from mcp_elicit_client.hosts.fastmcp import elicitation_handler
-from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
+from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit, recommended
 from mcp_elicit_client.testing import CallbackUnderTest, ScriptedUser, UnsupportedActionError, UserAction
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
 from mcp_elicit_client.typing import Handler
@@ -33,6 +33,9 @@ _user = ScriptedUser()
 follow = _user.follow
 callback = registry_of(_user).callback(SERVER)
 fastmcp = elicitation_handler(registry_of(_user), server=SERVER)
+_recommended = ElicitationRegistry(policy=recommended())
+_recommended.on_elicitation(_user)
+with_recommended_policy = _recommended.callback(SERVER)
 headless = registry_of(HeadlessHandler()).callback(SERVER)
 
 

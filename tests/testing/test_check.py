@@ -14,8 +14,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from mcp_elicit_client.check.results import Outcome, ScenarioResult, worst_result
 from mcp_elicit_client.check.runner import CallbackShape, LoadError, ScenarioRunner
-from mcp_elicit_client.check.scenarios import SCENARIOS
+from mcp_elicit_client.check.scenarios import ALL_DELIVERIES, SCENARIOS
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import DELIVERIES, CallbackUnderTest, UserAction, run_scenario
 from mcp_elicit_client.testing.callback_under_test import load_callable
@@ -39,6 +40,33 @@ def test_our_callback_passes_every_scenario_of_failures() -> None:
 
     assert len(found) > 10
     assert {each["outcome"] for each in found.values()} <= {"pass", "not applicable"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_declines_with_one_delivery_start_no_cooldown_for_the_other() -> None:
+    name = "suspicious-url-has-a-warning"
+
+    found = results("tests.support.callbacks:with_recommended_policy", *OURS[1:], "--only", name, status=0)
+
+    assert found[name]["deliveries"] == dict.fromkeys(DELIVERIES, "pass")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "outcome", "delivery"),
+    [
+        (("pass", "fail"), "fail", "multi-round-trip"),
+        (("fail", "pass"), "fail", None),
+        (("inconclusive", "inconclusive"), "inconclusive", None),
+    ],
+)
+def test_the_worst_result_names_its_delivery_unless_it_is_the_first(
+    outcomes: tuple[Outcome, Outcome], outcome: str, delivery: str | None
+) -> None:
+    pairs = zip(ALL_DELIVERIES, outcomes, strict=True)
+    found = worst_result([ScenarioResult(scenario="a", outcome=each, deliveries={name: each}) for name, each in pairs])
+
+    assert (found.outcome, found.delivery) == (outcome, delivery)
+    assert tuple(found.deliveries.values()) == outcomes
 
 
 def test_line_mode_passes_every_scenario() -> None:

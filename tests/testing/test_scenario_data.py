@@ -14,7 +14,7 @@ from mcp_elicit_client.check.scenarios import ALL_DELIVERIES, GROUPS, function_n
 from mcp_elicit_client.testing import SCENARIOS
 
 REQUIRED = {"name", "title", "because", "source"}
-OPTIONAL = {"deliveries", "hang_fails", "silent", "run", "arguments"}
+OPTIONAL = {"deliveries", "hang_fails", "silent", "separate", "run", "arguments"}
 ROWS = [pytest.param(group, row, id=row["name"]) for group in GROUPS for row in load_data(group)["scenarios"]]
 
 
@@ -38,7 +38,7 @@ def test_a_row_has_its_texts_and_no_unknown_members(group: str, row: dict[str, A
     assert re.fullmatch(r"[a-z]+(-[a-z]+)+", row["name"])
     assert row["title"].endswith(".")
     assert all(isinstance(row[name], str) and row[name] for name in REQUIRED)
-    assert row.get("hang_fails", True) is row.get("silent", True) is True
+    assert row.get("hang_fails", True) is row.get("silent", True) is row.get("separate", True) is True
     assert tuple(row.get("deliveries", ())) in ((), *((each,) for each in ALL_DELIVERIES))
 
 

@@ -58,6 +58,8 @@ class Scenario:
             inconclusive.
         silent: True if the user stays silent for a while.  These scenarios
             are run at the same time where the system can fork.
+        separate: True if each delivery has a separate process where the
+            system can fork: together, they would start a cooldown.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Scenario:
     deliveries: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip")
     hang_fails: bool = False
     silent: bool = False
+    separate: bool = False
 
 
 class _Scenarios(Mapping[str, Scenario]):
@@ -113,6 +116,7 @@ def _load_group(group: str) -> Iterator[Scenario]:
             deliveries=tuple(row.get("deliveries", ALL_DELIVERIES)),
             hang_fails=row.get("hang_fails", False),
             silent=row.get("silent", False),
+            separate=row.get("separate", False),
         )
 
 

@@ -69,7 +69,6 @@ async def run_scenario(
     return replace(
         worst,
         reason=sanitize_text(worst.reason, limit=_MAX_REASON, multiline=False),
-        delivery=None if found[0].outcome == worst.outcome else worst.delivery,
         seconds=round(time.monotonic() - started, 3),
     )
 
@@ -103,6 +102,5 @@ async def _run_once(
         outcome=outcome,
         reason=reason,
         next_step=next_step,
-        delivery=delivery,
         deliveries={delivery: outcome},
     )
