@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
@@ -243,11 +244,12 @@ class _Stored:
         self._per_user = sorted(per_user)  # the shortest window first
         self._per_server = sorted(per_server)
         timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _STORAGE_TIMEOUT)
-        options = timeouts if storage.startswith(("redis", "valkey")) else {}
+        scheme = storage.partition("://")[0]
+        options = timeouts if scheme.startswith(("redis", "valkey")) else {}
         try:
             self._limiter: Any = MovingWindowRateLimiter(storage_from_string(storage, **options))
         except ConfigurationError as error:
-            if storage.startswith("redis"):
+            if scheme.startswith("redis") and find_spec("redis") is None:
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
             raise ValueError(_NOT_A_STORAGE) from None
         except ValueError:  # it may quote a part of a password
@@ -255,6 +257,8 @@ class _Stored:
         self._full_until: dict[_Key, float] = {}
         self._sweeper = Sweeper()
         self._is_unavailable = False
+        self._tried_until = 0.0
+        """While the storage is unavailable: until when one request tries it, and others are refused."""
 
     async def refusal(self, user_and_server: UserAndServer) -> str | None:
         """Count one request; return a reason if it is refused."""
@@ -266,7 +270,7 @@ class _Stored:
             async with lock:
                 if reason := self._refusal_without_storage(user_and_server):
                     return reason
-                return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server)
+                return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server, limiter=_threads())
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 locks.pop(key, None)
@@ -282,6 +286,12 @@ class _Stored:
         self._full_until[key] = now + seconds
 
     def _take_or_fail(self, user_and_server: UserAndServer) -> str | None:
+        is_trying = self._is_unavailable
+        if is_trying:
+            now = time.monotonic()
+            if now < self._tried_until:
+                return _UNAVAILABLE
+            self._tried_until = now + _STORAGE_TIMEOUT
         try:
             refusal = self._take(user_and_server)
         except Exception as error:  # noqa: BLE001 -- any error of the storage
@@ -289,7 +299,10 @@ class _Stored:
                 kind = type(error).__name__
                 _logger.error("the storage of the rate limit is unavailable, requests are cancelled: %s", kind)  # noqa: TRY400
             self._is_unavailable = True
-            return "the storage of the rate limit is unavailable"
+            return _UNAVAILABLE
+        finally:
+            if is_trying:
+                self._tried_until = 0.0
         if self._is_unavailable:
             _logger.warning("the storage of the rate limit is available again")
         self._is_unavailable = False
@@ -328,6 +341,22 @@ def _locks() -> _Locks:
         return locks
 
 
+_threads_of_loop: RunVar[anyio.CapacityLimiter] = RunVar("mcp_elicit_client.policies.rate_limit.threads")
+
+
+def _threads() -> anyio.CapacityLimiter:
+    """Return the limit of threads that wait for a storage: others are left to the host application."""
+    try:
+        return _threads_of_loop.get()
+    except LookupError:
+        threads = anyio.CapacityLimiter(_MAX_THREADS)
+        _threads_of_loop.set(threads)
+        return threads
+
+
+_MAX_THREADS = 8
+"""The maximum number of threads that wait for a storage in one event loop.  One that hangs occupies all of them."""
+
 _STORAGE_TIMEOUT = 5.0
 """The maximum time for Redis to accept a connection or to respond, in seconds.  redis before 8 has no limit."""
 
@@ -343,4 +372,5 @@ _MAX_AGE = 86_400.0
 """Seconds for which a decline counts at least: a day."""
 
 _LIMIT_REACHED = "the server reached its rate limit"
+_UNAVAILABLE = "the storage of the rate limit is unavailable"
 _SERVER_LIMIT_REACHED = "the server reached its rate limit for all users"

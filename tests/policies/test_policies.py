@@ -512,6 +512,8 @@ def test_an_invalid_rate_or_storage_is_refused() -> None:
             rate_limit([rate])
     with pytest.raises(ValueError, match="`storage` must be memory:// or a URL of Redis"):
         rate_limit(storage="nowhere://")
+    with pytest.raises(ValueError, match="`storage` must be memory:// or a URL of Redis"):
+        rate_limit(storage="redis+unknown://localhost")
 
 
 @pytest.mark.parametrize(
@@ -573,6 +575,35 @@ async def test_a_storage_that_does_not_respond_cancels_requests(monkeypatch: pyt
         answer = await handler(request())
 
     assert (answer.action, answer.reason) == ("cancel", "the storage of the rate limit is unavailable")
+
+
+async def test_a_storage_that_hangs_leaves_the_threads_of_the_host_application_free() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as silent:
+        handler: Any = rate_limit(storage=f"redis://127.0.0.1:{silent.getsockname()[1]}")(Asked())
+        async with anyio.create_task_group() as tasks:
+            for number in range(50):
+                tasks.start_soon(handler, request(user=str(number)))
+            await anyio.wait_all_tasks_blocked()
+            occupied = anyio.to_thread.current_default_thread_limiter().borrowed_tokens
+            silent.close()
+
+    assert occupied == 0
+
+
+async def test_while_one_request_tries_an_unavailable_storage_others_are_refused_at_once() -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        handler: Any = rate_limit(storage=f"redis://127.0.0.1:{server.getsockname()[1]}")(Asked())
+        assert (await handler(request())).reason == "the storage of the rate limit is unavailable"
+        server.listen()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(handler, request(user="trying"))
+            connection = (await anyio.to_thread.run_sync(server.accept))[0]
+            with connection, anyio.fail_after(4):
+                answers = [await handler(request(user=str(number))) for number in range(20)]
+            server.close()
+
+    assert {answer.reason for answer in answers} == {"the storage of the rate limit is unavailable"}
 
 
 @pytest.mark.parametrize(
