@@ -139,6 +139,16 @@ LARGE: list[object] = [
 ]
 
 
+def test_what_was_logged_about_servers_is_forgotten_when_it_is_over(now: list[float]) -> None:
+    limits = Admission()
+    for number in range(5_000):
+        now[0] = number * 60
+        assert limits.should_log(f"server {number}", "too fast")
+        assert not limits.should_log(f"server {number}", "too fast")
+
+    assert len(limits._logged) < 1_500
+
+
 def test_an_ordinary_request_is_small() -> None:
     assert all(check_size(to_wire(params), limits_of_small(Limits())) for params in SMALL)
 

@@ -134,6 +134,7 @@ class Admission:
         self._reading = _budgets(MAX_READING_TIME)
         self._lock = threading.Lock()
         self._logged: dict[tuple[str, str], float] = {}
+        self._sweeper = Sweeper()
 
     def admit(self, user_and_server: UserAndServer) -> Admitted:
         """Count a request as open, or as refused, until the end of the ``with`` block with the result."""
@@ -172,6 +173,7 @@ class Admission:
             now = time.monotonic()
             is_due = now >= self._logged.get((server, reason), float("-inf")) + _LOG_INTERVAL
             if is_due:
+                self._logged = self._sweeper.sweep(self._logged, lambda logged_at: now < logged_at + _LOG_INTERVAL)
                 self._logged[server, reason] = now
             return is_due
 
