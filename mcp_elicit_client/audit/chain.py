@@ -25,6 +25,7 @@ HEAD_SIZE = 172
 """The length of a head, in bytes."""
 
 _FINGERPRINT = 32
+_BEGINNING = b'{"schema":'
 _LINE = re.compile(rb'(\{.+),"mac":"([0-9a-f]{64})"\}', re.DOTALL)
 _HEAD = re.compile(rb"([0-9]{20}) ([0-9a-f]{64}) ([0-9]{20}) ([0-9a-f]{64})\n")
 _CHECKPOINT = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
@@ -176,6 +177,18 @@ def read_line(data: bytes) -> LogLine | None:
     if not isinstance(event, dict) or type(event.get("seq")) is not int or event.get("mac") != found[2].decode():
         return None
     return LogLine(found[1], found[2].decode(), event)
+
+
+def is_beginning_of_line(data: bytes) -> bool:
+    """Return True if *data* may be what is left of a line that was cut off.  The end may be lost, or read as zeros."""
+    written = data.rstrip(b"\n\0")
+    if not (written.startswith(_BEGINNING) or _BEGINNING.startswith(written)):
+        return False
+    try:
+        from_json(written)
+    except ValueError:
+        return True
+    return False
 
 
 def follow_chain(keys: Keys, last: Checkpoint, tail: bytes) -> tuple[Checkpoint, int]:

@@ -9,11 +9,19 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
-from typing import BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
-from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Keys, LogLine, read_line
+from mcp_elicit_client.audit.chain import (
+    BEGINNING,
+    HEAD_SIZE,
+    Checkpoint,
+    Keys,
+    LogLine,
+    is_beginning_of_line,
+    read_line,
+)
 from mcp_elicit_client.audit.files import files_of, head_path, key_path, lock, open_to_verify, read_key
 from mcp_elicit_client.exceptions import AuditError
 
@@ -227,13 +235,16 @@ class ChainVerifier:
         self._watched = frozenset(watched)
         self._above: LogLine | None = None
         self._reached = 0
-        self._malformed: list[tuple[str, int, int]] = []
+        self._malformed: list[_Malformed] = []
 
     def feed(self, data: bytes, file: str, number: int) -> None:
         """Verify the next line, with its line break."""
         line = read_line(data.removesuffix(b"\n"))
         if line is None:
-            self._malformed.append((file, number, len(data)))
+            above = self._malformed[-1] if self._malformed else None
+            is_part = above is not None and (above.file, above.number) == (file, number)  # of a long line
+            may_be_torn = above.may_be_torn if above is not None and is_part else is_beginning_of_line(data)
+            self._malformed.append(_Malformed(file, number, len(data), may_be_torn))
             return
         if self._is_authentic(line):
             self._feed_authentic(line, file, number)
@@ -243,11 +254,7 @@ class ChainVerifier:
 
     def end(self, *, is_open: bool) -> None:
         """Report what follows the last line.  *is_open*: the log ends in the middle of a line, maybe after others."""
-        if is_open:
-            for file, number, size in self._malformed:
-                self.report("torn_write", f"The log ends in the middle of a line, after {size} bytes.", file, number)
-            self._malformed.clear()
-        self._report_malformed(0)
+        self._report_malformed("The log ends in the middle of a line, after {size} bytes." if is_open else "")
 
     def check_checkpoint(
         self, checkpoint: Checkpoint, code: Literal["checkpoint_mismatch", "invalid_head"], what: str
@@ -307,7 +314,8 @@ class ChainVerifier:
         if torn and is_next and not self._malformed:
             text = f"Missing before this line: {torn} bytes of a line that a process wrote when it was killed."
             self.report("missing", text, file, number)
-        self._report_malformed(torn)
+        is_torn = torn and 0 <= sum(each.size for each in self._malformed) - torn <= 1
+        self._report_malformed("{size} bytes of a line that a process wrote when it was killed." if is_torn else "")
         if "head" in found:
             self.report(
                 "invalid_head",
@@ -324,7 +332,7 @@ class ChainVerifier:
             self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)
 
     def _feed_other(self, line: LogLine, file: str, number: int) -> None:
-        self._report_malformed(0)
+        self._report_malformed()
         if line.previous is None and self._above is None:
             self.report("missing_start", "The beginning of the file is missing.", file, number)
         elif line.sequence > self._reached + 1:
@@ -336,17 +344,23 @@ class ChainVerifier:
             self.report("modified", "The line was changed.", file, number)
         self._reached = max(self._reached, line.sequence)
 
-    def _report_malformed(self, torn: int) -> None:
-        """Report the malformed lines: as torn, if the next line reports that."""
-        is_torn = torn and 0 <= sum(size for _, _, size in self._malformed) - torn <= 1
-        for file, number, size in self._malformed:
-            if is_torn:
-                self.report(
-                    "torn_write", f"{size} bytes of a line that a process wrote when it was killed.", file, number
-                )
+    def _report_malformed(self, torn: str = "") -> None:
+        """Report the malformed lines: with the message *torn*, if they are torn lines and look like that."""
+        for file, number, size, may_be_torn in self._malformed:
+            if torn and may_be_torn:
+                self.report("torn_write", torn.format(size=size), file, number)
             else:
                 self.report("malformed", "This is not a line of an audit log.", file, number)
         self._malformed.clear()
+
+
+class _Malformed(NamedTuple):
+    """A malformed line, or a part of one that is too long."""
+
+    file: str
+    number: int
+    size: int
+    may_be_torn: bool
 
 
 def _lines(first: int, last: int) -> str:

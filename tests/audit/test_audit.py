@@ -1096,7 +1096,7 @@ def test_a_log_stays_valid_if_any_two_writes_to_it_fail(
 def test_a_log_may_end_in_several_torn_lines(path: Path) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
-        file.write(b"torn\nalso")
+        file.write(b'{"schema":1,"seq":3,\n{"sch')
 
     assert verify(path, KEY)
     assert codes(verify(path, KEY)) == [("torn_write", 3), ("torn_write", 4)]
@@ -1266,18 +1266,30 @@ def test_the_log_continues_after_a_torn_line(path: Path, missing: int, has_head:
 def test_bytes_added_to_a_torn_line_are_a_violation(path: Path) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
-        file.write(b"torn")
+        file.write(b'{"sch')
     write(path, 1).close()
-    path.write_bytes(path.read_bytes().replace(b"torn\n", b"torn\nhello\n"))
+    path.write_bytes(path.read_bytes().replace(b'{"sch\n', b'{"sch\nhello\n'))
 
     assert codes(verify(path, KEY)) == [("malformed", 3), ("malformed", 4)]
+
+
+@pytest.mark.parametrize("added", [b"hello\n", b"hello", b'{"schema":1,"seq":3,"event":"answered"}\n', b'{"schema":1}'])
+def test_bytes_that_are_no_beginning_of_a_line_stay_a_violation_after_the_next_line(path: Path, added: bytes) -> None:
+    write(path, 2).close()
+    with path.open("ab") as file:
+        file.write(added)
+    assert codes(verify(path, KEY)) == [("malformed", 3)]
+
+    write(path, 1).close()
+
+    assert codes(verify(path, KEY)) == [("malformed", 3)]
 
 
 @pytest.mark.parametrize("removed", [slice(0, 3), slice(2, 3)], ids=["and all lines before it", "alone"])
 def test_a_torn_line_that_is_removed_is_detected(path: Path, removed: slice) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
-        file.write(b"torn")
+        file.write(b'{"sch')
     write(path, 1).close()
     assert verify(path, KEY)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -1956,7 +1968,7 @@ def test_the_command_shows_the_line_after_a_torn_one_that_was_rotated(
 
     def tear() -> None:
         with path.open("ab") as file:
-            file.write(b"torn")
+            file.write(b'{"sch')
 
     def rotate() -> None:
         path.rename(path.with_name("audit.jsonl.1"))
