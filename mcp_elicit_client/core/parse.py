@@ -253,7 +253,10 @@ def to_wire(params: object) -> Mapping[str, Any]:
     for name, info in type(params).model_fields.items():
         value = getattr(params, name)
         if isinstance(value, BaseModel):
-            value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            try:
+                value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            except ValueError:  # pydantic stops at a depth of 255
+                raise RequestError(f"`{info.alias or name}` is nested too deep, or is not JSON") from None
         if value is not None:
             wire[info.alias or name] = value
     return wire

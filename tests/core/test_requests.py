@@ -8,6 +8,7 @@ from typing import Any
 import mcp.types
 import pytest
 from hypothesis import given
+from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_elicit_client import (
     FormRequest,
@@ -328,3 +329,24 @@ def test_a_changed_copy_of_a_form_keeps_nothing_of_the_form(deep: bool) -> None:
 
     assert changed.by_name["name"].title == "Name"
     assert validate(asked.model_copy(update={"form": changed}), {"name": "four"})
+
+
+class _Meta(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class _Params(BaseModel):
+    """As of mcp 1, where ``_meta`` is a model."""
+
+    message: str
+    meta: _Meta = Field(alias="_meta")
+
+
+@pytest.mark.parametrize("depth", [100, 300, 5_000])
+def test_params_of_a_model_that_are_nested_too_deep_are_refused(depth: int) -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(depth):
+        nested = {"x": nested}
+
+    with pytest.raises(RequestError, match="is nested"):
+        parse_request(_Params.model_validate({"message": "Hello", "_meta": nested}))
