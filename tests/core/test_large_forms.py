@@ -195,6 +195,13 @@ def test_a_default_that_is_longer_than_an_answer_is_dropped_before_it_is_checked
     assert [each.message for each in request.diagnostics] == ["its default is longer than an answer may be"]
 
 
+def test_a_default_that_is_too_long_only_as_json_is_dropped() -> None:
+    request = form_request(form_params({"properties": {"f": {"type": "string", "default": '"' * 9_000}}}))
+
+    assert request.form.fields[0].default is None
+    assert [each.message for each in request.diagnostics] == ["its default is longer than an answer may be"]
+
+
 def test_a_repeated_value_is_one_option_as_json_schema_compares_values() -> None:
     values = [1, 1.0, True, "1", 1]
     choices = normalize_enum({"oneOf": [{"const": value, "title": f"T{at}"} for at, value in enumerate(values)]})

@@ -28,7 +28,7 @@ from mcp_elicit_client.core.schema.enums import (
 )
 from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
-from mcp_elicit_client.core.validation.content import to_json_value, validate_field
+from mcp_elicit_client.core.validation.content import is_too_large, to_json_value, validate_field
 
 _RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains", "enum", "const"})
 _LIMITS_OF_OPTIONS = frozenset({"minLength", "maxLength", "pattern"}) | NUMBER_KEYWORDS - {"format"}
@@ -136,15 +136,18 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
 
 def _with_default(field: Field, default: object, limits: Limits, report: Report) -> Field:
     """Return *field* with its default, if that is valid.  A default that has a pattern stays unchecked."""
-    texts = texts_of(default)
-    if sum(map(len, texts)) + _QUOTES * len(texts) > limits.max_answer:
-        report("default_dropped", "its default is longer than an answer may be")
+    texts, too_long = texts_of(default), "its default is longer than an answer may be"
+    if sum(map(len, texts)) + _QUOTES * len(texts) > limits.max_answer:  # before it is checked
+        report("default_dropped", too_long)
         return field
     errors = validate_field(field, default, limits)
     if errors:
         report("default_dropped", f"its default is not valid: {errors[0].message}")
         return field
     value = to_json_value(field, default)
+    if is_too_large({field.name: value}, limits):
+        report("default_dropped", too_long)
+        return field
     text = text_constraints(field)
     is_checked = text is None or text.pattern is None or bool(text.pattern_skipped)
     # Set in place: a copy would cost more than the check, and no other code has seen this field yet.

@@ -138,7 +138,7 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
         for name, value in content.items():
             if name not in fields:
                 errors += _check_unknown(form, name, value, limits)
-    if not errors and _is_too_large(content, limits):
+    if not errors and is_too_large(content, limits):
         errors.append(field_error("", "too_large", max=limits.max_answer))
     return validation_result(errors) if errors else VALID
 
@@ -237,7 +237,8 @@ def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iter
         yield field_error(name, "unknown_field")
 
 
-def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
+def is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
+    """Return True if *content* is longer than an answer may be."""
     # JSON writes a character with six at most.  The exact size is computed only if the answer may be too large.
     may_be = 6 * len(repr(content)) > limits.max_answer
     return may_be and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
