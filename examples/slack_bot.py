@@ -39,7 +39,7 @@ def make_app(token: str, signing_secret: str = "", api: str = "https://slack.com
         except Exception as error:  # noqa: BLE001 -- of the connection, the server or the call
             text = f"The call failed: {error}"
         else:
-            text = "".join(part.text for part in result.content if part.type == "text")
+            text = "".join(part.text for part in result.content if part.type == "text") or "The call returned no text."
         # The server wrote the text: no Markdown in it, and no previews of its links.
         blocks = [{"type": "section", "text": {"type": "plain_text", "text": text[:3000]}}]
         await client.chat_postMessage(channel=user, text="Result", blocks=blocks, unfurl_links=False)

@@ -53,6 +53,25 @@ class Chat:
         return next(each for each in self.messages[message_id].buttons if each.label == label)
 
 
+class SlowChat(Chat):
+    """
+    A chat that may hold messages with buttons.
+
+    Attributes:
+        may_go_on: What such messages wait for.
+        is_held: True after one had to wait.
+    """
+
+    may_go_on: anyio.Event | None = None
+    is_held = False
+
+    async def edit(self, person: str, message_id: str, message: ChatMessage, /) -> None:
+        if self.may_go_on is not None and message.buttons:
+            self.is_held = True
+            await self.may_go_on.wait()
+        await super().edit(person, message_id, message)
+
+
 class OtherProcess:
     """
     The store of another process, where each access takes its time.
@@ -204,6 +223,29 @@ async def test_an_answer_replaces_the_buttons_that_another_process_has_shown(max
 
     assert chat.messages["2"].text.endswith("You accepted.")
     assert not any(each.buttons for each in chat.messages.values())
+
+
+async def test_a_question_on_its_way_to_the_chat_does_not_replace_the_outcome() -> None:
+    store, chat = MemoryStore(), SlowChat()
+    handler, answers = ChatHandler(chat, inbox=Inbox(store)), list[Answer]()
+
+    async def ask() -> None:
+        answers.append(await handler(form("ab")))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        await until(lambda: chat.messages)
+        chat.may_go_on = anyio.Event()
+        group.start_soon(partial(handler.press, "ann", chat.button("“x”", "1").data, message_id="1"))
+        await until(lambda: chat.is_held)
+        entry = (await Inbox(store).list("ann")).entries[0]
+        await Inbox(store).answer("ann", entry.id, "decline")
+        await anyio.wait_all_tasks_blocked()
+        chat.may_go_on.set()
+
+    assert [answer.action for answer in answers] == ["decline"]
+    assert not chat.messages["1"].buttons
+    assert await get_progress(Inbox(store), "ann", entry.id) is None
 
 
 async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> None:

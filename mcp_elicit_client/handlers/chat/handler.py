@@ -424,8 +424,9 @@ class ChatHandler:
     async def _close(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
         """Replace the message with the buttons, if it is still there, and forget the conversation."""
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
-            await self._show_outcome(owner, entry_id, request, answer)
-            await self._forget(owner, entry_id)
+            async with self._lock(entry_id):  # a question that is on its way to the chat arrives before the outcome
+                await self._show_outcome(owner, entry_id, request, answer)
+                await self._forget(owner, entry_id)
 
     async def _show_outcome(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
         shown_id = self._shown.pop(entry_id, "")

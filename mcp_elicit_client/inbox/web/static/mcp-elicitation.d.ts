@@ -320,6 +320,8 @@ export interface ElicitationError {
 export interface MCPElicitationElement extends HTMLElement {
   /** Sent as `Authorization: Bearer ...`. */
   token?: string;
+  /** Reaches the inbox, in place of `fetch`.  Set it before the element is connected. */
+  transport: typeof fetch;
   /** Show the request or the list again.  What the user is entering is kept. */
   load(): Promise<void>;
 }
