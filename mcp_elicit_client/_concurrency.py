@@ -2,7 +2,7 @@
 Helpers for asyncio and trio.
 
 `run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `call_inside`, `call_sync_inside`,
-`start_in_background`, `is_trio`, `Waker` and `ForkSafeLock`.
+`start_in_background`, `is_trio`, `Waker`, `OfEventLoop` and `ForkSafeLock`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,29 @@ import types
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio
 import anyio.lowlevel
 
 T = TypeVar("T")
+
+
+class OfEventLoop(Generic[T]):
+    """A value of each event loop, which *make* makes when the loop first needs it."""
+
+    def __init__(self, name: str, make: Callable[[], T]) -> None:
+        self._values: anyio.lowlevel.RunVar[T] = anyio.lowlevel.RunVar(name)
+        self._make = make
+
+    def get(self) -> T:
+        """Return the value of the running event loop."""
+        try:
+            return self._values.get()
+        except LookupError:
+            value = self._make()
+            self._values.set(value)
+            return value
 
 
 class ForkSafeLock:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import anyio.to_thread
-from anyio.lowlevel import RunVar
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_texts, check_type
+from mcp_elicit_client._concurrency import OfEventLoop
 from mcp_elicit_client.core.budgets import Sweeper, UserAndServer
 from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async
@@ -264,13 +264,13 @@ class _Stored:
         """Count one request; return a reason if it is refused."""
         # One request of each user and server at a time in each event loop: once
         # one is refused, the rest of a flood is refused without the storage.
-        locks, key = _locks(), (self, user_and_server)
+        locks, key = _locks.get(), (self, user_and_server)
         lock = locks.setdefault(key, anyio.Lock())
         try:
             async with lock:
                 if reason := self._refusal_without_storage(user_and_server):
                     return reason
-                return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server, limiter=_threads())
+                return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server, limiter=_threads.get())
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 locks.pop(key, None)
@@ -328,31 +328,11 @@ class _Stored:
 
 _Locks: TypeAlias = dict[tuple[_Stored, UserAndServer], anyio.Lock]
 
-_locks_of_loop: RunVar[_Locks] = RunVar("mcp_elicit_client.policies.rate_limit.locks")
+_locks: OfEventLoop[_Locks] = OfEventLoop("mcp_elicit_client.policies.rate_limit.locks", dict)
+"""The locks of the event loop.  A task of another one could not be woken by them."""
 
-
-def _locks() -> _Locks:
-    """Return the locks of the running event loop.  A task of another one could not be woken by them."""
-    try:
-        return _locks_of_loop.get()
-    except LookupError:
-        locks: _Locks = {}
-        _locks_of_loop.set(locks)
-        return locks
-
-
-_threads_of_loop: RunVar[anyio.CapacityLimiter] = RunVar("mcp_elicit_client.policies.rate_limit.threads")
-
-
-def _threads() -> anyio.CapacityLimiter:
-    """Return the limit of threads that wait for a storage: others are left to the host application."""
-    try:
-        return _threads_of_loop.get()
-    except LookupError:
-        threads = anyio.CapacityLimiter(_MAX_THREADS)
-        _threads_of_loop.set(threads)
-        return threads
-
+_threads = OfEventLoop("mcp_elicit_client.policies.rate_limit.threads", lambda: anyio.CapacityLimiter(_MAX_THREADS))
+"""The limit of threads that wait for a storage: others are left to the host application."""
 
 _MAX_THREADS = 8
 """The maximum number of threads that wait for a storage in one event loop.  One that hangs occupies all of them."""

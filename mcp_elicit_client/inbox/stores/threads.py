@@ -9,14 +9,17 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
-from anyio.lowlevel import RunVar
 
+from mcp_elicit_client._concurrency import OfEventLoop
 from mcp_elicit_client.exceptions import InboxError
 
 T = TypeVar("T")
 
 MAX_THREADS = 8
 """The maximum number of threads of one event loop."""
+
+_limiter = OfEventLoop("mcp_elicit_client.inbox.limiter", lambda: anyio.CapacityLimiter(MAX_THREADS))
+"""The host's own threads stay free."""
 
 _is_abandoned: ContextVar[threading.Event | None] = ContextVar("is_abandoned", default=None)
 
@@ -35,7 +38,7 @@ async def run_in_thread(function: Callable[..., T], *arguments: Any) -> T:
         return function(*arguments)
 
     try:
-        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=_limiter())
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=_limiter.get())
     except BaseException:
         is_abandoned.set()
         raise
@@ -51,16 +54,3 @@ def stop_if_abandoned() -> None:
     is_abandoned = _is_abandoned.get()
     if is_abandoned is not None and is_abandoned.is_set():
         raise InboxError("The task was cancelled.")
-
-
-_limiters: RunVar[anyio.CapacityLimiter] = RunVar("mcp_elicit_client.inbox.limiter")
-
-
-def _limiter() -> anyio.CapacityLimiter:
-    """Return the limiter of the running event loop.  The host's own threads stay free."""
-    try:
-        return _limiters.get()
-    except LookupError:
-        limiter = anyio.CapacityLimiter(MAX_THREADS)
-        _limiters.set(limiter)
-        return limiter
