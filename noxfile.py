@@ -140,11 +140,11 @@ def install_packages(session: nox.Session, *arguments: str, into: Path | None = 
     environment = into or Path(session.virtualenv.location)
     try:
         session.install("-q", "--only-binary", ":all:", UV)
-        session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": str(environment)})
+        session.run_install("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": str(environment)})
     except CommandFailed:
         session.warn("uv failed, so pip installs the packages.  It takes a minute longer.")
         pip = ["python", "-m", "pip", "--python", str(environment)]
-        session.run(*pip, "install", "-q", "--no-compile", *arguments)
+        session.run_install(*pip, "install", "-q", "--no-compile", *arguments)
 
 
 def collect_less(session: nox.Session) -> None:
@@ -158,7 +158,7 @@ def collect_less(session: nox.Session) -> None:
         " path = pathlib.Path(sysconfig.get_path('purelib'), 'collect_less.pth');"
         " path.write_text('import gc; gc.set_threshold(50_000, 20, 50)')"
     )
-    session.run("python", "-c", write)
+    session.run_install("python", "-c", write)
 
 
 def cache_of(session: nox.Session, tool: str) -> str:
