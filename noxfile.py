@@ -51,6 +51,9 @@ SDK_TESTS = [
 OLDEST_SDK_TESTS = ["tests/sdk", "tests/calls", "tests/test_registry.py"]
 """The tests that also run with the oldest release of the SDK."""
 
+OLDEST_SDK_TYPES = ["mcp_elicit_client/sdk", "mcp_elicit_client/calls", "mcp_elicit_client/relay"]
+"""The folders whose types are also checked with the oldest release of the SDK."""
+
 WHEEL_TESTS = ["tests/core/test_choices.py", "tests/handlers/test_headless.py", "tests/test_registry.py"]
 """The tests that run against the installed wheel."""
 
@@ -222,8 +225,9 @@ def tests(session: nox.Session, mcp: str) -> None:
     """Check the types and run the tests with one release of the SDK."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", *FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
+    types = ([], ["mcp_elicit_client", *SDK_TESTS], OLDEST_SDK_TYPES)
+    mypy(session, *dict(zip(MCP, types, strict=True))[mcp])
     paths = dict(zip(MCP, (TESTS, SDK_TESTS, OLDEST_SDK_TESTS), strict=True))[mcp]
-    mypy(session, *(() if mcp == MCP[0] else ("mcp_elicit_client", *paths)))
     pytest(session, *(() if session.posargs else paths))
     if mcp == MCP[0] and not session.posargs:
         pytest(session, *PAGES, "--dist", "loadfile")
