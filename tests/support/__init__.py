@@ -251,6 +251,7 @@ def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
 
 async def until(condition: Callable[[], Any]) -> Any:
     """Wait until *condition*, a function or an async function, returns something true, and return that."""
+    pause = 0.002
     with anyio.fail_after(60):
         while True:
             found = condition()
@@ -258,7 +259,8 @@ async def until(condition: Callable[[], Any]) -> Any:
                 found = await found
             if found:
                 return found
-            await anyio.sleep(0.002)
+            await anyio.sleep(pause)
+            pause = min(1.2 * pause, 0.05)  # who asks all the time slows down what it waits for
 
 
 def free_port() -> int:
