@@ -221,7 +221,8 @@ class Caller(_Connections):
             suspended; or a `TaskHandle`.
 
         Raises:
-            TypeError: If an argument is of the wrong type.
+            TypeError: If an argument is of the wrong type, or JSON does not
+                allow a value in it.
             ValueError: If *user* is empty or too long, a timeout is not above
                 0, or a call without a user is to be suspended.
             CallTimeoutError: If a timeout passes.

@@ -9,6 +9,8 @@ from datetime import timedelta
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from pydantic_core import to_json
+
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
@@ -123,8 +125,8 @@ def check_call(spec: CallSpec) -> None:
 
     Raises:
         TypeError: If the name is not a string, the arguments or ``_meta`` are
-            not a mapping with names, the progress token is not one, or an
-            argument of a prompt is not a string.
+            not a mapping with names, the progress token is not one, an argument
+            of a prompt is not a string, or JSON does not allow one of them.
     """
     name: object = spec.name
     arguments: object = spec.arguments
@@ -137,10 +139,26 @@ def check_call(spec: CallSpec) -> None:
     check_type("meta", spec.meta, Mapping, NoneType)
     if not all(isinstance(each, str) for each in (*(arguments or ()), *(spec.meta or ()))):
         raise TypeError("The names of arguments and in `meta` must be strings.")
-    for name in _PROGRESS_TOKENS & (spec.meta or {}).keys():
-        check_type(f'meta["{name}"]', (spec.meta or {})[name], str, int)
+    for token in _PROGRESS_TOKENS & (spec.meta or {}).keys():
+        check_type(f'meta["{token}"]', (spec.meta or {})[token], str, int)
     if spec.kind == "prompt" and not all(isinstance(each, str) for each in (arguments or {}).values()):
         raise TypeError("The arguments of a prompt must be strings. Convert other values with str().")
+    check_json("the name, the arguments or `meta` of the call", [name, dict(arguments or {}), dict(spec.meta or {})])
+
+
+def check_json(described: str, value: object) -> None:
+    """
+    Check that *value* can be sent.  If a transport cannot write a message, it ends the session, with all its calls.
+
+    Raises:
+        TypeError: If JSON does not allow a part of it.
+    """
+    try:
+        to_json(value)
+    except ValueError as error:
+        raise TypeError(
+            f"JSON does not allow a value in {described}, such as an object, or half of an emoji (a lone surrogate)."
+        ) from error
 
 
 def _tool_sender(

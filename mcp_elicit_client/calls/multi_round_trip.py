@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.methods import check_json
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.dispatch import MAX_BATCH
 from mcp_elicit_client.exceptions import REPORT, CallError
@@ -74,6 +75,7 @@ async def answer_host_requests(call: ActiveCall, requests: Mapping[str, Any]) ->
     Answer the requests that are not elicitations with the host application's own callbacks, as the SDK does.
 
     Raises:
+        TypeError: If JSON does not allow a part of a response.
         Exception: The SDK's error, if a callback returns an error.
     """
     return {key: await _answer_host_request(call, key, request) for key, request in requests.items()}
@@ -91,6 +93,7 @@ async def _answer_host_request(call: ActiveCall, key: str, request: Any) -> Any:
         response = await call.session.dispatch_input_request(context, request)
     if isinstance(response, mcp.types.ErrorData):
         raise sdk.MCPError.from_error_data(response)
+    check_json("the response of your callback for sampling or roots", response)
     return response
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
 
 from mcp_elicit_client.exceptions import (
     CallError,
@@ -77,7 +76,6 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
         sent_state: The call was sent with the server's state.
 
     Raises:
-        TypeError: If the arguments cannot be written as JSON.
         CallError: If the server's result is invalid, or the server can only
             ask over connections with another protocol version.
         HandshakeRequiredError: If the server cannot ask over this connection.
@@ -86,8 +84,6 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
             not declared.
         TaskError: If the result is a task, and tasks are not declared.
     """
-    if isinstance(error, PydanticSerializationError):
-        raise TypeError("The arguments or `meta` of the call contain a value that JSON does not allow.") from error
     if isinstance(error, ValidationError):
         returned = _result_types(error)
         if TASK_RESULT in returned:  # no extension reads it

@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 import anyio
 import mcp
 import pytest
+from mcp import types
 from pydantic import ValidationError
 
 from mcp_elicit_client import Answer, CallError, CallTimeoutError, HandshakeRequiredError, ResumeError
@@ -209,13 +210,43 @@ async def test_a_progress_token_that_is_none_is_named_and_no_fault_of_the_server
                 await call(client, "echo", meta={name: [1]})
 
 
-@pytest.mark.rounds  # mcp 1.x leaves a stream open
+CYCLE: dict[str, Any] = {}
+CYCLE["again"] = CYCLE
+NOT_JSON = {"an object": object(), "a lone surrogate": "\ud83d", "bytes": b"\xff", "a cycle": CYCLE}
+
+
 @both_loops
-async def test_an_argument_that_json_does_not_allow_is_named() -> None:
+@pytest.mark.parametrize("value", NOT_JSON.values(), ids=NOT_JSON)
+async def test_a_value_that_json_does_not_allow_is_refused_before_it_ends_the_session(value: Any) -> None:
     caller = Caller(ann, "mail")
     async with in_process(caller, "legacy") as client:
-        with pytest.raises(TypeError, match="a value that JSON does not allow"):
-            await caller.call_tool(client, "echo", {"a": object()})
+        with pytest.raises(TypeError, match="JSON does not allow a value in the name, the arguments or `meta`"):
+            await caller.call_tool(client, "echo", {"a": [value]})
+        with pytest.raises(TypeError, match="JSON does not allow"):
+            await caller.read_resource(client, "mail://inbox", meta={"a": value})
+
+
+@both_loops
+async def test_a_name_or_the_argument_of_a_prompt_with_a_lone_surrogate_is_refused() -> None:
+    caller = Caller(ann, "mail")
+    async with in_process(caller, "legacy") as client:
+        for call in (caller.call_tool, caller.get_prompt):
+            with pytest.raises(TypeError, match="JSON does not allow"):
+                await call(client, "\ud83d")
+        with pytest.raises(TypeError, match="JSON does not allow"):
+            await caller.get_prompt(client, "summary", {"pages": "\ud83d"})
+
+
+@pytest.mark.rounds
+@both_loops
+async def test_a_response_of_the_host_that_json_does_not_allow_is_refused_before_it_ends_the_session() -> None:
+    async def list_roots(_context: Any) -> Any:
+        return types.ListRootsResult.model_validate({"roots": [{"uri": "file:///home", "name": "\ud83d"}]})
+
+    caller = Caller(ann, "mail")
+    async with in_process(caller, "auto", list_roots_callback=list_roots) as client:
+        with pytest.raises(TypeError, match="JSON does not allow a value in the response of your callback"):
+            await caller.call_tool(client, "mixed")
 
 
 # --- what to do
