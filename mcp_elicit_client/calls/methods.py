@@ -125,8 +125,8 @@ def check_call(spec: CallSpec) -> None:
 
     Raises:
         TypeError: If the name is not a string, the arguments or ``_meta`` are
-            not a mapping with names, the progress token is not one, an argument
-            of a prompt is not a string, or JSON does not allow one of them.
+            not a mapping with names, the progress token is not one, or an
+            argument of a prompt is not a string.  Also as `check_json`.
     """
     name: object = spec.name
     arguments: object = spec.arguments
