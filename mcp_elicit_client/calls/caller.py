@@ -373,7 +373,8 @@ class Caller(_Connections):
         Returns:
             The result of the call; or a `SuspendedCall`: the same one if
             requests are still pending (nothing is sent then), or one with
-            further requests.
+            further requests.  It has no requests if *answer_timeout* passes
+            while the server waits for the user.
 
         Raises:
             ResumeError: If the call cannot be resumed, or not here.  Nothing

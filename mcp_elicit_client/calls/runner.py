@@ -315,6 +315,10 @@ class CallRunner:
         with timeouts.paused_for_user():
             if anyio.current_time() + pause > timeouts.user_deadline:
                 await anyio.sleep_until(timeouts.user_deadline)
+                if self._suspender is not None and was_asked:  # the user may be at a URL
+                    suspended = await self._suspender.suspend_waiting(required)
+                    if suspended is not None:
+                        return Completed(suspended)
                 raise timeouts.expired("answer_timeout")
             await anyio.sleep(pause)
         return RoundInput(state=required.state)

@@ -97,7 +97,8 @@ class SuspendedCall(BaseModel):
     Attributes:
         id: The ID for `Caller.resume`.  It stays the same until the call
             ends.
-        request_ids: The IDs of the requests in the inbox.
+        request_ids: The IDs of the requests in the inbox; empty if the server
+            only waits, for example until the user has finished at a URL.
         pending_ids: The IDs of those that are not answered yet.
         expires_at: Until when the call can be resumed, in UTC.
     """
@@ -355,6 +356,10 @@ class CallPauser:
         """Return what the call ends with for now; None to continue it, because no answer is pending."""
         return self.pause(required, answers)
 
+    async def suspend_waiting(self, required: InputRequired) -> Any:
+        """Return what the call ends with if the user's time passes at a server that requires nothing; None to fail."""
+        del required
+
 
 class CallSuspender(CallPauser):
     """
@@ -385,8 +390,18 @@ class CallSuspender(CallPauser):
                 stored, so nothing may be sent any more.
         """
         paused = self.pause(required, answers)
-        if paused is None:
-            return None
+        return None if paused is None else await self._store(paused)
+
+    async def suspend_waiting(self, required: InputRequired) -> SuspendedCall:
+        """
+        Suspend the call without requests: the user may still be at a URL that they have opened.
+
+        Raises:
+            Exception: As in `suspend`.
+        """
+        return await self._store(PausedCall(self._snapshot(required, {}, {}), {}))
+
+    async def _store(self, paused: PausedCall) -> SuspendedCall:
         options, call_id = self._options, None if self._claim is None else self._claim.id
         shown = [expire_with_call(options, each, options.resume_timeout) for each in paused.shown.values()]
         snapshot = paused.snapshot.model_copy(update={"reference": options.reference})

@@ -158,6 +158,22 @@ async def test_a_call_with_pending_requests_is_returned_unchanged_and_nothing_is
     assert [(turn.number, turn.total) for turn in turns if turn] == [(1, 2), (2, 2)]
 
 
+@both_loops
+async def test_a_call_is_suspended_again_if_the_user_needs_longer_at_a_url_than_one_attempt_takes(
+    suspend: SuspendOptions, seen: list[str]
+) -> None:
+    async with visitor(seen) as (who, client):
+        suspended = await who.call_tool(client, "signs_in", {"times": 3}, suspend=suspend)
+        await answer(suspend, suspended, ("accept", None))
+        for _ in range(2):
+            again = await who.resume(suspended.id, client, suspend, answer_timeout=0.01)
+            assert (again.id, again.request_ids, again.pending_ids) == (suspended.id, (), ())
+        result = await who.resume(suspended.id, client, suspend)
+
+    assert told(result) == {"polls": 3}
+    assert seen.count("signs_in") == 4
+
+
 async def test_prompts_and_resources_are_suspended_as_well(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
         prompt = await who.get_prompt(client, "form", {"a": "b"}, meta={"trace": "x"}, suspend=suspend)

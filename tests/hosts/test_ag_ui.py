@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from trio.testing import MockClock
 
 from mcp_elicit_client import ElicitationRegistry, Server
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
@@ -246,6 +247,16 @@ async def test_a_resumed_call_that_failed_is_an_error_for_the_agent(inbox: Inbox
 
     assert endpoint.errors == [error]
     assert error is None or answered.one("TOOL_CALL_RESULT")["content"] == error
+
+
+@pytest.mark.parametrize("anyio_backend", [("trio", {"clock": MockClock(autojump_threshold=0.01)})])
+async def test_a_user_who_does_not_come_back_from_a_url_is_an_error_for_the_agent(inbox: Inbox) -> None:
+    endpoint = Endpoint(["signs_in"], inbox)
+    async with endpoint.front_end() as front:
+        asked = await front.run(text="hello")
+        await front.run(resolved(asked.interrupt, {"approved": True}))
+
+    assert endpoint.errors == ["The user did not finish in time. Call the tool again if the user wants to go on."]
 
 
 async def _all_entries(inbox: Inbox, front: FrontEnd, user: str = "ann") -> Any:

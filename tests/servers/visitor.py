@@ -218,6 +218,13 @@ class Tools:
         poll = int(peer.state or "0")
         return {"polls": poll} if poll >= times else Asks({}, str(poll + 1))
 
+    async def signs_in(self, peer: Peer, times: int = 10_000) -> Any:
+        """Ask for a URL, and then wait for the user, *times* times."""
+        if peer.state is None:
+            return Asks({"q": asked_url()}, "0")
+        poll = int(peer.state)
+        return {"polls": poll} if poll >= times else Asks({}, str(poll + 1))
+
     async def two(self, peer: Peer) -> Any:
         if not peer.answers:
             return Asks({"a": asked_form("First?"), "b": asked_form("Second?")}, "s")
