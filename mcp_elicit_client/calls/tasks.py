@@ -17,7 +17,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import model_to_wire
 from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
-from mcp_elicit_client.calls.server_errors import raise_for, sdk_error
+from mcp_elicit_client.calls.server_errors import raise_for, raise_if_capability_is_required, sdk_error
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState, read_tool_result
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
@@ -256,6 +256,8 @@ async def read_result(call: ActiveCall, state: TaskState) -> Any:
 
     Raises:
         TaskError: If the task was cancelled, or its result is invalid.
+        CapabilityRequiredError: If the server requires a capability that is
+            not declared.
         Exception: The SDK's error, if the call has failed or the result does
             not fit the schema.
     """
@@ -264,7 +266,9 @@ async def read_result(call: ActiveCall, state: TaskState) -> Any:
     if state.error is not None:
         message = state.error.get("message")
         text = message if isinstance(message, str) else "the task has failed"
-        raise sdk_error(state.error["code"], text, state.error.get("data"))
+        error = sdk_error(state.error["code"], text, state.error.get("data"))
+        raise_if_capability_is_required(error)
+        raise error
     return await check_output(call, read_tool_result(state))
 
 

@@ -606,7 +606,9 @@ async def test_a_task_that_the_server_has_forgotten_has_expired(tasker: Tasker, 
 async def test_a_capability_that_is_not_declared_is_named(tasker: Tasker, user: User) -> None:
     data: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}, "\x1b[31m": {}}}
     async with connected(tasker, user) as (caller, client):
-        for arguments in ({"refuse": [-32021, data]}, plan({"refuse": [-32021, data], "polls": 9})):
+        refused = {"refuse": [-32021, data]}
+        end = {"status": "failed", "error": {"code": -32021, "message": "refused", "data": data}}
+        for arguments in (refused, plan({**refused, "polls": 9}), plan({"end": end})):
             with pytest.raises(CapabilityRequiredError) as caught:
                 await caller.call_tool(client, "run", arguments)
             assert caught.value.required == ("extensions",)
