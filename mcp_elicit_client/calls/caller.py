@@ -24,6 +24,7 @@ from mcp_elicit_client.calls.suspending import (
     SuspendOptions,
     TaskSnapshot,
     owner_of_call,
+    user_of_call,
 )
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
@@ -390,7 +391,7 @@ class Caller(_Connections):
         session = unwrap_session(client)
         user = self._user_of_call(user)
         stored, owner = calls_of(suspend.inbox), owner_of_call(suspend, user)
-        resumed_by = user or suspend.default_user
+        resumed_by = user_of_call(suspend, user)
         loaded = await load_call(stored, owner, call_id, self.server.name, user=resumed_by)
         if not uses_multi_round_trip(session):
             raise ResumeError("protocol")

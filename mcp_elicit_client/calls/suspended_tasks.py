@@ -29,6 +29,7 @@ from mcp_elicit_client.calls.suspending import (
     expire_with_call,
     owner_of_call,
     suspended_call,
+    user_of_call,
 )
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
@@ -87,7 +88,7 @@ class TaskSuspender:
             now = self._calls.store.clock()
             self._snapshot = TaskSnapshot(
                 server=server,
-                user=call.user,
+                user=user_of_call(options, call.user),
                 reference=options.reference,
                 history=call.history,
                 task_id=poller.state.id,
@@ -177,7 +178,8 @@ class TaskSuspender:
             deferred = await self._defer(fresh, state)
             if await self._update(deferred, {key: fresh[key].digest for key in deferred}):
                 return
-            self._use(await load_call(self._calls, self._owner, self._stored.id, self._server, user=self._call.user))
+            user = self._snapshot.user
+            self._use(await load_call(self._calls, self._owner, self._stored.id, self._server, user=user))
 
     def _fresh(self, state: TaskState) -> dict[str, InputRequest]:
         """Return the requests that were not asked yet."""

@@ -111,6 +111,11 @@ class SuspendedCall(BaseModel):
     expires_at: datetime
 
 
+def user_of_call(options: SuspendOptions, user: str | None) -> str | None:
+    """Return the only user who may resume a call of *user*; None if there are no users."""
+    return user or options.default_user
+
+
 def owner_of_call(options: SuspendOptions, user: str | None) -> str:
     """
     Return the owner of a call of *user* in the inbox.
@@ -118,7 +123,7 @@ def owner_of_call(options: SuspendOptions, user: str | None) -> str:
     Raises:
         ValueError: If there is neither an owner, a user nor a default.
     """
-    owner = options.owner or user or options.default_user
+    owner = options.owner or user_of_call(options, user)
     if owner is None:
         raise ValueError("A call without a user cannot be suspended. Pass `user`, or SuspendOptions.default_user.")
     return owner
@@ -148,7 +153,7 @@ class Snapshot(BaseModel):
     Attributes:
         format: The format of this record.
         server: The name that the host application gave the server.
-        user: The user that the call is for, if it has one.
+        user: The only user who may resume the call, if it has one.
         reference: See `SuspendOptions`.
         history: The history of the call.
     """
@@ -404,7 +409,8 @@ class CallSuspender(CallPauser):
     async def _store(self, paused: PausedCall) -> SuspendedCall:
         options, call_id = self._options, None if self._claim is None else self._claim.id
         shown = [expire_with_call(options, each, options.resume_timeout) for each in paused.shown.values()]
-        snapshot = paused.snapshot.model_copy(update={"reference": options.reference})
+        user = user_of_call(options, self._call.user)
+        snapshot = paused.snapshot.model_copy(update={"user": user, "reference": options.reference})
         try:
             stored = await calls_of(options.inbox).suspend(
                 owner_of_call(options, self._call.user), snapshot.write(), shown, options.resume_timeout, call_id

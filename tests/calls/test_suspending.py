@@ -510,6 +510,19 @@ async def test_a_call_is_resumed_only_by_its_owner_with_its_server_and_protocol(
     assert codes == ["unknown", "unknown", "unknown", "server", "protocol"]
 
 
+async def test_a_call_of_the_default_user_is_resumed_by_no_other_user_of_the_conversation(
+    inbox: Inbox, seen: list[str]
+) -> None:
+    suspend, of_all = SuspendOptions(inbox, "ann", owner="chat-1"), SuspendOptions(inbox, owner="chat-1")
+    async with visitor(seen) as (who, client):
+        suspended = await answer(suspend, await who.call_tool(client, "form", suspend=suspend), NAMED)
+        for user, options in (("bob", of_all), ("bob", suspend), (None, of_all)):
+            with pytest.raises(ResumeError) as caught:
+                await who.resume(suspended.id, client, options, user=user)
+            assert caught.value.code == "unknown"
+        assert told(await who.resume(suspended.id, client, of_all, user="ann"))["got"]["content"] == NAMED
+
+
 # --- policies
 
 
