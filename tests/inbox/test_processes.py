@@ -51,6 +51,27 @@ async def test_a_process_keeps_its_requests_after_the_computer_slept(stores: Sto
     assert answer.content == {"a": "x"}
 
 
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("asyncio", "postgres")], ids="-".join)
+async def test_a_process_that_only_waits_renews_its_lease_after_the_computer_slept(
+    stores: Stores, clock: Clock
+) -> None:
+    inbox, other = Inbox(stores(lease_ttl=600), answer_timeout=3600), stores(lease_ttl=600)
+
+    async def is_renewed() -> bool:
+        with other._database.reading() as session:
+            leases = session.connection.execute("SELECT expires_at FROM leases").fetchall()
+        return [each["expires_at"] > clock() for each in leases] == [True]
+
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        for clock.ahead in (1200, 2400):  # The first renewal comes soon in any case.
+            await until(is_renewed)
+        await Inbox(other).answer("ann", entry.id, "accept", {"a": "x"})
+        answer = await asked.result()
+
+    assert answer.content == {"a": "x"}
+
+
 ASK = """
 import sys, anyio, json
 from mcp_elicit_client import parse_request

@@ -51,7 +51,7 @@ class SqlWorker:
         self._process_id = 0
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._maintain_at = 0.0
+        self._maintain_at = self._maintain_by = 0.0
         self._failing: set[str] = set()
         self._left: list[tuple[StoredRequest, Resolution | None]] = []
 
@@ -135,9 +135,11 @@ class SqlWorker:
         # What cannot be written must not delay what can be read, and what cannot be read must not end the lease.
         has_looked = self._attempt("look", self._look)
         is_maintained = True
-        if time.monotonic() >= self._maintain_at:
+        # By both clocks: the lease ends by the one that goes on while the computer sleeps, and that users set.
+        if time.monotonic() >= self._maintain_at or self.clock() >= self._maintain_by:
             is_maintained = self._attempt("maintain", self._maintain)
-            self._maintain_at = time.monotonic() + self._lease_ttl / (3 if is_maintained else 15)
+            seconds = self._lease_ttl / (3 if is_maintained else 15)
+            self._maintain_at, self._maintain_by = time.monotonic() + seconds, self.clock() + seconds
         # last, so that what cannot be closed does not stop the others
         has_closed = is_maintained and self._attempt("close", self._close_left)
         if not has_looked or (is_maintained and not has_closed):
