@@ -15,6 +15,7 @@ from mcp_elicit_client._arguments import YEAR, check_int, check_method, check_se
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.core.text import is_unicode
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, drop_nulls, drop_unknown, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -44,6 +45,9 @@ DRAFT_TTL = 3_600.0
 
 PAGE_SIZE = 50
 """The number of entries on a page."""
+
+_MAX_LIMIT = 10**9
+"""Databases refuse numbers that are much larger."""
 
 _POLL_INTERVAL = 1.0
 _EXTENSION_MARGIN = 1.0  # seconds before the deadline, after which it can no longer be extended
@@ -148,14 +152,14 @@ class Inbox:
                 page.
         """
         check_owner(owner)
-        check_int("limit", limit)
+        limit = _check_limit(limit)
         stored = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
         return self._codec.page(stored, limit, [each.sequence for each in stored])
 
     async def history(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """List the closed requests of *owner*, latest first, without the values of answers; otherwise as `list`."""
         check_owner(owner)
-        check_int("limit", limit)
+        limit = _check_limit(limit)
         stored = await self._store.history(owner, limit + 1, parse_cursor(cursor))
         return self._codec.page(stored, limit, [each.revision for each in stored])
 
@@ -213,8 +217,11 @@ class Inbox:
             EntryClosedError: If the request is no longer pending.
             InboxError: If the store cannot be used.
             TypeError: If an argument is of the wrong type.
-            ValueError: If *action* is not one of the three actions.
+            ValueError: If *action* is not one of the three actions, or
+                *answered_by* contains a character that not every store can
+                keep.
         """
+        by = owner if answered_by is None else _check_name("answered_by", answered_by)
         check_type("action", action, str, hint="Pass the action, then the content.")
         if action not in ("accept", "decline", "cancel"):
             raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
@@ -234,7 +241,6 @@ class Inbox:
         answer = answer_of_user(
             request, action, values, block_server=block_server, confirmed=confirmed, remember=remember
         )
-        by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
         await self._resolve(owner, entry_id, resolution)
         # After a cancel, the draft is for the same request, asked again.
@@ -321,8 +327,11 @@ class Inbox:
                 owner.
             EntryClosedError: If the request is no longer pending.
             InboxError: If the store cannot be used.
+            TypeError: If an argument is not a string.
+            ValueError: If *withdrawn_by* contains a character that not every
+                store can keep.
         """
-        by = owner if withdrawn_by is None else withdrawn_by
+        by = owner if withdrawn_by is None else _check_name("withdrawn_by", withdrawn_by)
         await self._resolve(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
         await self._delete_drafts(owner, progress_key(entry_id))
 
@@ -413,6 +422,20 @@ class Inbox:
             await self._store.leave(stored, withdrawn)
         except InboxError as error:
             _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
+
+
+def _check_limit(limit: int) -> int:
+    """Return a number of entries that each store can read; raises `TypeError` or `ValueError` for what is no number."""
+    check_int("limit", limit)
+    return min(limit, _MAX_LIMIT)
+
+
+def _check_name(argument: str, name: str) -> str:
+    """Return who closed a request; raises `TypeError` or `ValueError` if not every store can keep that."""
+    check_type(argument, name, str)
+    if "\0" in name or not is_unicode(name):
+        raise ValueError(f"`{argument}` must be valid Unicode without NUL characters.")
+    return name
 
 
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:

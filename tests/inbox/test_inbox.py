@@ -514,6 +514,16 @@ async def test_a_negative_limit_is_refused(inbox: Inbox) -> None:
             await entries("ann", -5)
 
 
+async def test_a_limit_may_be_larger_than_the_numbers_of_a_database(inbox: Inbox) -> None:
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        assert [each.id for each in (await inbox.list("ann", 10**30)).entries] == [entry.id]
+        await inbox.answer("ann", entry.id, "decline")
+        await asked.result()
+
+    assert [each.id for each in (await inbox.history("ann", 10**30)).entries] == [entry.id]
+
+
 async def test_history_is_limited_in_number(stores: Stores) -> None:
     inbox = Inbox(stores(max_history=3))
     entries = []
@@ -603,6 +613,20 @@ async def test_for_an_owner_that_no_database_can_keep_each_method_raises_the_sam
     for attempt in attempts:
         with pytest.raises(InboxError, match="owner"):
             await attempt()
+
+
+@pytest.mark.parametrize("name", ["ann\0bob", "\ud800"])
+async def test_a_name_that_no_database_can_keep_neither_answers_nor_withdraws(inbox: Inbox, name: str) -> None:
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        with pytest.raises(ValueError, match="`answered_by` must be valid Unicode"):
+            await inbox.answer("ann", entry.id, "decline", answered_by=name)
+        with pytest.raises(ValueError, match="`withdrawn_by` must be valid Unicode"):
+            await inbox.withdraw("ann", entry.id, withdrawn_by=name)
+        await inbox.answer("ann", entry.id, "decline", answered_by="phone \U0001f4de")
+        answer = await asked.result()
+
+    assert answer.action == "decline"
 
 
 @pytest.mark.parametrize("limits", [{"max_history": 0}, {"history_ttl": 0}], ids=str)
