@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 
 import anyio
 import anyio.to_thread
 import pytest
 
-from mcp_elicit_client.inbox import Entry, EntryClosedError, Inbox
+from mcp_elicit_client.inbox import Entry, EntryClosedError, EntryNotFoundError, Inbox, InboxError
 from tests.support import LONG, ROOT, until
-from tests.support.inboxes import SECRET, Clock, Stores, asking, pending
+from tests.support.inboxes import SECRET, Clock, Stores, asking, pending, stopped
 
 pytestmark = pytest.mark.anyio
 
@@ -36,6 +39,46 @@ async def test_a_request_is_orphaned_if_its_process_does_not_renew_the_lease(sto
 
     assert (answer.action, answer.by) == ("cancel", "error")
     assert (await inbox.get("ann", entry.id)).answered_by == "heartbeat"
+
+
+@contextmanager
+def unusable(stores: Stores) -> Iterator[None]:
+    """Let no process write to the store for a while."""
+    if stores.kind == "sqlite":
+        with closing(sqlite3.connect(stores.path)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with stopped(stores.servers.redis if stores.kind == "redis" else stores.servers.postgres):
+        yield
+
+
+@pytest.mark.parametrize(
+    "backend", [("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "redis"), ("asyncio", "postgres")], ids="-".join
+)
+async def test_after_an_outage_of_the_store_processes_have_the_time_of_a_lease_to_renew_theirs(stores: Stores) -> None:
+    inbox, later = Inbox(stores()), Clock()
+    other = Inbox(stores(clock=later, **({"lock_timeout": 0} if stores.kind == "sqlite" else {})))
+
+    async def state(entry: Entry) -> str:
+        with suppress(InboxError, EntryNotFoundError):  # until the server is connected, and has the request
+            return (await other.get("ann", entry.id)).state
+        return ""
+
+    async with asking(inbox) as asked:
+        (first,) = await pending(inbox)
+        async with asking(inbox):
+            _, second = await pending(inbox, count=2)
+            later.ahead = 31  # as after an outage of 31 seconds, in which no process could renew its lease
+            with unusable(stores), pytest.raises(InboxError):
+                await other.list("ann")
+            assert await until(lambda: state(first)) == await until(lambda: state(second)) == "pending"
+            await other.answer("ann", first.id, "accept", {"a": "x"})
+            answer = await asked.result()
+            later.ahead = 70
+            assert await state(second) == "orphaned"
+
+    assert answer.content == {"a": "x"}
 
 
 @pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "postgres")], ids="-".join)

@@ -1,6 +1,8 @@
 -- The commands of RedisStore.  Each call of this script runs one of them, atomically:
 --
---   EVALSHA <sha> 1 <prefix> <now> <maximum history> <history TTL in ms> <command> <arguments...>
+--   EVALSHA <sha> 1 <prefix> <now> <leases end> <maximum history> <history TTL in ms> <command> <arguments...>
+--
+-- A lease that has ended counts only if it ended until <leases end>, which is 0 for a while after an outage.
 --
 -- All keys begin with the prefix:
 --
@@ -26,7 +28,8 @@ local FORMAT = '1'
 local DELIVERY_TTL = 60000
 
 local prefix = KEYS[1]
-local now, max_history, history_ttl = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local now, leases_end = tonumber(ARGV[1]), tonumber(ARGV[2])
+local max_history, history_ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local stored_format = redis.call('GET', prefix .. ':format')
 if not stored_format then
@@ -114,7 +117,7 @@ local function current_state(id, owner)
     return 'expired'
   end
   local lease = redis.call('ZSCORE', leases, found[4])
-  if not lease or tonumber(lease) <= now then
+  if not lease or tonumber(lease) <= leases_end then
     close(id, 'orphaned', 'heartbeat', lease or ARGV[1], '', '')
     return 'orphaned'
   end
@@ -153,7 +156,7 @@ local function close_stale()
       redis.call('ZREM', expiry, id)
     end
   end
-  local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 20)
+  local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', leases_end, 'WITHSCORES', 'LIMIT', 0, 20)
   for index = 1, #ended, 2 do
     close_orphaned(ended[index], ended[index + 1])
   end
@@ -361,4 +364,4 @@ function commands.get_draft(name)
   return redis.call('GET', key('draft', name)) or ''
 end
 
-return commands[ARGV[4]](unpack(ARGV, 5))
+return commands[ARGV[5]](unpack(ARGV, 6))

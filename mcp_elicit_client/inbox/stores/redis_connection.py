@@ -15,6 +15,7 @@ from typing import Any
 from mcp_elicit_client._arguments import YEAR
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
+from mcp_elicit_client.inbox.stores.outages import Outages
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -77,6 +78,7 @@ class RedisConnection:
         self._worker = secrets.token_hex(8)
         self._clock = clock
         self._lease_ttl = lease_ttl
+        self._outages = Outages(clock, lease_ttl)
         self._limits = (min(max_history, _MAX_HISTORY), round(min(history_ttl, _MAX_TTL) * 1_000))
         self._requests: dict[str, StoredRequest] = {}
         self._to_erase: set[str] = set()
@@ -93,13 +95,15 @@ class RedisConnection:
             InboxError: If Redis cannot be reached, refuses, or holds data of
                 another format.
         """
-        about = (1, self._prefix, self._clock(), *self._limits, command, *arguments)
+        times = (self._clock(), self._outages.leases_end_at)
+        about = (1, self._prefix, *times, *self._limits, command, *arguments)
         try:
             try:
                 return await self._redis.evalsha(_SCRIPT_DIGEST, *about)
             except self._no_script_error:
                 return await self._redis.eval(_SCRIPT, *about)
         except self._failures as error:
+            self._outages.note()
             raise self._inbox_error(error) from error
 
     async def put(self, request: StoredRequest) -> None:

@@ -22,7 +22,7 @@ from mcp_elicit_client.inbox.stores.models import (
 )
 from mcp_elicit_client.inbox.stores.sql_session import Database, SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
-from mcp_elicit_client.inbox.stores.threads import run_in_thread
+from mcp_elicit_client.inbox.stores.threads import run_in_thread, stop_if_abandoned
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 T = TypeVar("T")
@@ -175,7 +175,8 @@ class SqlStore:
         key = {"id": entry_id, "owner": owner}
         with self._database.writing() as session:
             values = {**session.resolution_columns(resolution), "answer": resolution.answer}
-            if session.execute("resolve_live_request", now=self.clock(), **key, **values).rowcount:
+            times = {"now": self.clock(), "leases_end": self._worker.outages.leases_end_at}
+            if session.execute("resolve_live_request", **times, **key, **values).rowcount:
                 session.execute("limit_history", owner=owner, max_history=self._max_history)
                 return "pending"
             return _closed_state(session, key)
@@ -201,26 +202,36 @@ class SqlStore:
 
     def _close_stale(self) -> None:
         """Close requests that have expired or lost their process, and erase calls that have expired."""
-        now = self.clock()
+        try:
+            closed = self._closed_stale(self.clock(), self._worker.outages.leases_end_at)
+        except InboxError:
+            stop_if_abandoned()  # A cancelled task says nothing about the database.
+            self._worker.outages.note()
+            raise
+        for entry_id, resolution in closed.items():
+            self.waiters.deliver(entry_id, resolution)
+
+    def _closed_stale(self, now: float, leases_end: float) -> dict[str, Resolution]:
+        """Close them in the database, as `_close_stale`, and return how requests were closed."""
         forgotten = now - CALL_STATE_TTL
+        times = {"now": now, "leases_end": leases_end}
         with self._database.reading() as session:
-            if not session.execute("is_stale", now=now, forgotten=forgotten).fetchone()["is_stale"]:
-                return
+            if not session.execute("is_stale", forgotten=forgotten, **times).fetchone()["is_stale"]:
+                return {}
         with self._database.writing() as session:
             if self.waiters:
                 # This process lives, even if the computer slept, or its clock was set, for longer than a lease.
                 self._worker.renew_lease(session)
             expired = session.execute("list_expired", now=now)
             closed = {each["id"]: Resolution("expired", "clock", each["updated_at"]) for each in expired}
-            orphaned = session.execute("list_orphaned", now=now)
+            orphaned = session.execute("list_orphaned", **times)
             closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
             for entry_id, resolution in closed.items():
                 session.execute("resolve_request", id=entry_id, **session.resolution_columns(resolution))
             session.execute("erase_answers_of_expired_calls", now=now)
             session.execute("expire_calls", now=now)
             session.execute("delete_forgotten_calls", forgotten=forgotten)
-        for entry_id, resolution in closed.items():
-            self.waiters.deliver(entry_id, resolution)
+        return closed
 
     def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:
         """Store a call and its requests; return True if answers were erased."""

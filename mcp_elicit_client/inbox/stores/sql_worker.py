@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
+from mcp_elicit_client.inbox.stores.outages import Outages
 from mcp_elicit_client.inbox.stores.sql_session import Database, SqlSession
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
@@ -37,6 +38,7 @@ class SqlWorker:
     Attributes:
         clock: As above.
         history_ttl: As above.
+        outages: Notes when this process could not use the database.
         waiters: The tasks that wait.
     """
 
@@ -47,6 +49,7 @@ class SqlWorker:
         self.clock: Clock = clock
         self._lease_ttl = lease_ttl
         self.history_ttl: float = history_ttl
+        self.outages: Outages = Outages(clock, lease_ttl)
         self._name = ""
         self._process_id = 0
         self._lock = threading.Lock()

@@ -2,6 +2,8 @@
 --
 -- A lease says how long its owner counts as alive.  The owner is a process or
 -- a suspended call ('call:' and its ID), whose lease ends when it expires.
+-- A lease that has ended counts only if it ended until `leases_end`, which is 0
+-- for a while after an outage.
 -- `is_delivered` is 0 while a closed request may still hold an answer that
 -- its process or its call needs.
 
@@ -55,7 +57,8 @@ UPDATE requests
 SET state = :state, answered_by = :answered_by, updated_at = :updated_at, action = :action, answer = :answer,
     revision = :revision
 WHERE id = :id AND owner = :owner AND state = 'pending' AND expires_at > :now
-    AND EXISTS (SELECT 1 FROM leases WHERE leases.lease_owner = requests.lease_owner AND leases.expires_at > :now)
+    AND EXISTS (
+        SELECT 1 FROM leases WHERE leases.lease_owner = requests.lease_owner AND leases.expires_at > :leases_end)
 
 -- name: resolve_request
 UPDATE requests
@@ -96,7 +99,7 @@ SELECT
     EXISTS (SELECT 1 FROM requests WHERE state = 'pending' AND expires_at <= :now)
     OR EXISTS (
         SELECT 1 FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
-        WHERE leases.expires_at <= :now AND state = 'pending')
+        WHERE leases.expires_at <= :leases_end AND state = 'pending')
     OR EXISTS (SELECT 1 FROM calls WHERE expires_at <= :now AND body <> '')
     OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten) AS is_stale
 
@@ -105,7 +108,7 @@ SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND ex
 
 -- name: list_orphaned
 SELECT id, leases.expires_at AS updated_at FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
-WHERE leases.expires_at <= :now AND state = 'pending' AND requests.expires_at > :now
+WHERE leases.expires_at <= :leases_end AND state = 'pending' AND requests.expires_at > :now
 
 -- name: save_call
 INSERT INTO calls (id, owner, body, request_ids, created_at, expires_at)
