@@ -140,9 +140,11 @@ class SqlWorker:
         is_maintained = True
         # By both clocks: the lease ends by the one that goes on while the computer sleeps, and that users set.
         if time.monotonic() >= self._maintain_at or self.clock() >= self._maintain_by:
+            now = self.clock()
             is_maintained = self._attempt("maintain", self._maintain)
-            seconds = self._lease_ttl / (3 if is_maintained else 15)
-            self._maintain_at, self._maintain_by = time.monotonic() + seconds, self.clock() + seconds
+            # After a failure from the end of the attempt: until the next one, there is time to look.
+            now, seconds = (now, self._lease_ttl / 3) if is_maintained else (self.clock(), self._lease_ttl / 15)
+            self._maintain_at, self._maintain_by = time.monotonic() + seconds, now + seconds
         # last, so that what cannot be closed does not stop the others
         has_closed = is_maintained and self._attempt("close", self._close_left)
         if not has_looked or (is_maintained and not has_closed):
