@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError
 from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.stores import sql
 from tests.support import until
 from tests.support.inboxes import KEY, SECRET, URL, Clock, Stores, asking, pending, request
 
@@ -284,3 +287,33 @@ async def test_only_a_suspended_call_of_its_owner_is_updated(inbox: Inbox, clock
     assert await calls_of(inbox).update(call, BODY, [], call.expires_at) is not None
     clock.ahead = 1_000
     assert await calls_of(inbox).update(call, BODY, [], call.expires_at + 5_000) is None
+
+
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("asyncio", "postgres")], ids="-".join)
+async def test_requests_that_expire_at_once_are_closed_in_several_transactions(
+    stores: Stores, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "_MAX_CLOSED", 10)
+    store = stores()
+    inbox = Inbox(store)
+    call = await suspend(inbox, *[request()] * 25)
+    transactions: list[int] = []
+    writing = store._database.writing
+
+    @contextmanager
+    def counted() -> Iterator[Any]:
+        with writing() as session:
+            yield session
+            still_pending = session.connection.execute("SELECT id FROM requests WHERE state = 'pending'").fetchall()
+            transactions.append(len(still_pending))
+
+    monkeypatch.setattr(store._database, "writing", counted)
+    clock.ahead = 460
+
+    assert not (await inbox.list("ann")).entries
+    assert transactions == [15, 5, 0]
+    changes = await store.changes("ann", 0)
+    assert {each.id for each in changes} == set(call.request_ids)
+    assert len({each.revision for each in changes}) == 25
+    assert {each.resolution.state for each in changes} == {"expired"}
+    assert await store.last_revision() == changes[-1].revision

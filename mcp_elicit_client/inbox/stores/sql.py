@@ -29,6 +29,9 @@ T = TypeVar("T")
 
 _MAX_REVISION = 2**62
 
+_MAX_CLOSED = 500
+"""The number of requests of each kind that one transaction closes."""
+
 
 class SqlStore:
     """
@@ -202,36 +205,37 @@ class SqlStore:
 
     def _close_stale(self) -> None:
         """Close requests that have expired or lost their process, and erase calls that have expired."""
+        times = {"now": self.clock(), "leases_end": self._worker.outages.leases_end_at}
         try:
-            closed = self._closed_stale(self.clock(), self._worker.outages.leases_end_at)
+            while self._has_stale(times):
+                self._close_some_stale(times)
         except InboxError:
             stop_if_abandoned()  # A cancelled task says nothing about the database.
             self._worker.outages.note()
             raise
-        for entry_id, resolution in closed.items():
-            self.waiters.deliver(entry_id, resolution)
 
-    def _closed_stale(self, now: float, leases_end: float) -> dict[str, Resolution]:
-        """Close them in the database, as `_close_stale`, and return how requests were closed."""
-        forgotten = now - CALL_STATE_TTL
-        times = {"now": now, "leases_end": leases_end}
+    def _has_stale(self, times: dict[str, float]) -> bool:
         with self._database.reading() as session:
-            if not session.execute("is_stale", forgotten=forgotten, **times).fetchone()["is_stale"]:
-                return {}
+            forgotten = times["now"] - CALL_STATE_TTL
+            return bool(session.execute("is_stale", forgotten=forgotten, **times).fetchone()["is_stale"])
+
+    def _close_some_stale(self, times: dict[str, float]) -> None:
+        """Do a part of `_close_stale` in one transaction: thousands may expire at once, and others wait for it."""
+        now = times["now"]
         with self._database.writing() as session:
             if self.waiters:
                 # This process lives, even if the computer slept, or its clock was set, for longer than a lease.
                 self._worker.renew_lease(session)
-            expired = session.execute("list_expired", now=now)
+            expired = session.execute("list_expired", now=now, limit=_MAX_CLOSED)
             closed = {each["id"]: Resolution("expired", "clock", each["updated_at"]) for each in expired}
-            orphaned = session.execute("list_orphaned", **times)
+            orphaned = session.execute("list_orphaned", limit=_MAX_CLOSED, **times)
             closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
-            for entry_id, resolution in closed.items():
-                session.execute("resolve_request", id=entry_id, **session.resolution_columns(resolution))
+            session.close_all(closed)
             session.execute("erase_answers_of_expired_calls", now=now)
             session.execute("expire_calls", now=now)
-            session.execute("delete_forgotten_calls", forgotten=forgotten)
-        return closed
+            session.execute("delete_forgotten_calls", forgotten=now - CALL_STATE_TTL)
+        for entry_id, resolution in closed.items():
+            self.waiters.deliver(entry_id, resolution)
 
     def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:
         """Store a call and its requests; return True if answers were erased."""

@@ -21,6 +21,9 @@ _logger = logging.getLogger("mcp_elicit_client")
 POLL_INTERVAL = 0.1
 """Seconds between two looks for changes by other processes."""
 
+_MAX_LEFT = 500
+"""The number of requests that one transaction closes because tasks left them."""
+
 
 class SqlWorker:
     """
@@ -95,7 +98,8 @@ class SqlWorker:
         if thread is not None:
             thread.join()
         with contextlib.suppress(InboxError):
-            self._close_left()
+            while self._close_left():
+                pass
             self._finish()
         self._database.close()
 
@@ -185,12 +189,12 @@ class SqlWorker:
             raise unreadable
 
     def _close_left(self) -> bool:
-        """Close and erase the requests that tasks left.  Return True if there were any."""
+        """Close and erase some of the requests that tasks left.  Return True if there were any."""
         with self._lock:
             # An answer that was given at the last moment is in the database until it is erased.
             oldest = self.clock() - self._lease_ttl
             self._left = [each for each in self._left if each[0].expires_at > oldest]
-            left = tuple(self._left)  # Tasks may leave further requests meanwhile.
+            left = tuple(self._left[:_MAX_LEFT])  # Tasks may leave further requests meanwhile.
         if not left:
             return False
         with self._database.writing() as session:

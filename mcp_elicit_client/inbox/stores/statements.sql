@@ -8,7 +8,7 @@
 -- its process or its call needs.
 
 -- name: next_revision
-UPDATE counter SET revision = revision + 1
+UPDATE counter SET revision = revision + :count
 
 -- name: last_revision
 SELECT revision FROM counter
@@ -104,11 +104,11 @@ SELECT
     OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten) AS is_stale
 
 -- name: list_expired
-SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now
+SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now LIMIT :limit
 
 -- name: list_orphaned
 SELECT id, leases.expires_at AS updated_at FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
-WHERE leases.expires_at <= :leases_end AND state = 'pending' AND requests.expires_at > :now
+WHERE leases.expires_at <= :leases_end AND state = 'pending' AND requests.expires_at > :now LIMIT :limit
 
 -- name: save_call
 INSERT INTO calls (id, owner, body, request_ids, created_at, expires_at)
