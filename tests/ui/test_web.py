@@ -269,7 +269,9 @@ async def test_a_front_end_gives_the_user_more_time_up_to_the_latest_deadline(we
 
 
 @pytest.mark.parametrize("path", ["/", "/{id}"])
-async def test_a_stored_request_that_cannot_be_read_makes_the_inbox_unavailable(web: Web, path: str) -> None:
+async def test_a_stored_request_that_cannot_be_read_makes_the_inbox_unavailable_and_is_logged(
+    web: Web, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
     stored = web.inbox._store._requests  # type: ignore[attr-defined]
     async with web.asked() as question:
         text = stored[question.id].request.replace('"mode":"form"', '"mode":"fax"')
@@ -279,6 +281,8 @@ async def test_a_stored_request_that_cannot_be_read_makes_the_inbox_unavailable(
         ]
 
     assert statuses == [503, 503]
+    failed = "An HTTP request to the inbox failed. The inbox contains a request that cannot be read."
+    assert caplog.messages == [failed, failed]
 
 
 async def test_the_openapi_description_contains_every_endpoint(web: Web) -> None:
@@ -1233,6 +1237,22 @@ async def test_events_leave_out_a_request_that_cannot_be_read() -> None:
             assert await states_in(sent, 1) == ["pending"]
 
     assert damaged.id not in "".join(sent)
+
+
+async def test_events_that_end_because_of_another_key_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    store = MemoryStore()
+    inbox = Inbox(store, b"1" * 32)
+    app = inbox_app(Inbox(store, b"2" * 32), lambda _: "ann")
+    async with asking(inbox):
+        await pending(inbox)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HOST) as client:
+            with anyio.fail_after(60):
+                await client.get("/events")
+
+    (logged,) = caplog.messages
+    assert logged.startswith(
+        "A stream of the inbox ended. The inbox contains data that was not encrypted with this key"
+    )
 
 
 async def test_the_events_end_after_some_time_so_that_the_user_is_authenticated_again(

@@ -330,6 +330,8 @@ class Endpoints:
             case EntryClosedError():
                 status, reason, state = 409, str(error), {"state": error.state}
             case _:
+                if isinstance(error, InboxError):  # why, is for the operator only
+                    _logger.warning("An HTTP request to the inbox failed. %s", error)
                 status, reason = 503, "The inbox is temporarily unavailable."
         if wants_page(web):
             response = self._pages_for(web).refusal(status)

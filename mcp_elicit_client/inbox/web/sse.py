@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -12,6 +13,8 @@ from starlette.types import Receive, Scope, Send
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 HEARTBEAT_INTERVAL = 15.0
 """Seconds between two comments, so that a lost connection is noticed."""
@@ -67,7 +70,8 @@ class EventStream(Response):
                 async with aclosing(self._readable_entries()) as entries:
                     async for entry in entries:
                         await send_text(f"event: entry\ndata: {entry.model_dump_json()}\n\n")
-            except InboxError:
+            except InboxError as error:
+                _logger.warning("A stream of the inbox ended. %s", error)
                 group.cancel_scope.cancel()  # Browsers connect again.
 
         async def wait_for_disconnect() -> None:
