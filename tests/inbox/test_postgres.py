@@ -185,6 +185,22 @@ async def test_tables_of_another_format_are_refused_with_advice(stores: Stores) 
 
 
 @ONCE
+async def test_tables_that_were_dropped_are_created_again(stores: Stores) -> None:
+    from psycopg import sql
+
+    inbox = Inbox(stores())
+    await inbox.list("ann")
+    stores.query(f"DROP SCHEMA {sql.Identifier(stores.schema).as_string(None)} CASCADE")
+    with pytest.raises(InboxError, match="does not exist"):
+        await inbox.list("ann")
+
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "decline")
+        assert (await asked.result()).action == "decline"
+
+
+@ONCE
 async def test_a_role_may_own_a_schema_without_rights_in_the_database(stores: Stores) -> None:
     role = f"owner_{abs(hash(stores.schema))}"
     stores.query(f"CREATE ROLE {role} LOGIN; CREATE SCHEMA {role} AUTHORIZATION {role}")

@@ -121,9 +121,15 @@ class PostgresConnections:
     def _connected(self) -> Iterator[Any]:
         stop_if_abandoned()  # while this thread waited for others
         with self.failing_as_inbox_error():
-            connection = self._take() or self._connect()
+            connection = self._take() or self.open()
             try:
+                if not self._is_prepared:
+                    self._prepare(connection)
+                    self._is_prepared = True
                 yield connection
+            except self._psycopg.errors.UndefinedTable:  # Someone has dropped the tables.
+                self._is_prepared = False
+                raise
             finally:
                 self._give_back(connection)
 
@@ -161,17 +167,6 @@ class PostgresConnections:
                 self._idle.append(connection)
                 return
         connection.close()
-
-    def _connect(self) -> Any:
-        connection = self.open()
-        try:
-            if not self._is_prepared:
-                self._prepare(connection)
-                self._is_prepared = True
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def open(self, *statements: str) -> Any:
         """Return a new connection in which *statements* were executed; raises the errors of the driver."""
