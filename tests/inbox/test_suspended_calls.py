@@ -142,6 +142,22 @@ async def test_a_call_that_is_suspended_again_keeps_its_id_and_loses_its_answers
     await until(is_erased)
 
 
+async def test_the_answer_to_a_request_that_the_call_had_before_is_erased_with_the_others(
+    inbox: Inbox, stores: Stores
+) -> None:
+    first = await suspend(inbox)
+    await suspend(inbox, request(URL), call_id=first.id)
+    await inbox.answer("ann", first.request_ids[0], "accept", {"a": SECRET})
+    assert SECRET in await stores.content()
+
+    await calls_of(inbox).store.finish(first.id)
+    assert await until(lambda: is_erased(stores))
+
+
+async def is_erased(stores: Stores) -> bool:
+    return SECRET not in await stores.content()
+
+
 async def test_a_call_that_is_not_resumed_expires_and_is_erased(stores: Stores, clock: Clock) -> None:
     inbox = Inbox(stores())
     answered, pending_call = await suspend(inbox), await suspend(inbox)

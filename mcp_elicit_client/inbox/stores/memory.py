@@ -232,8 +232,9 @@ class MemoryStore:
 
     def _erase_answers_of(self, call_id: str) -> None:
         call = self._calls.get(call_id)
-        for entry_id in call.request_ids if call is not None else ():
-            self._erase_answer(entry_id)
+        for _, entry_id in self._owned(call.owner).closed if call is not None else ():
+            if self._requests[entry_id].call_id == call_id:
+                self._erase_answer(entry_id)
 
     def _next_revision(self) -> int:
         self._revision += 1
