@@ -58,7 +58,7 @@ def unusable(stores: Stores) -> Iterator[None]:
 )
 async def test_after_an_outage_of_the_store_processes_have_the_time_of_a_lease_to_renew_theirs(stores: Stores) -> None:
     inbox, later = Inbox(stores()), Clock()
-    other = Inbox(stores(clock=later, **({"lock_timeout": 0} if stores.kind == "sqlite" else {})))
+    other = Inbox(stores(clock=later))
 
     async def state(entry: Entry) -> str:
         with suppress(InboxError, EntryNotFoundError):  # until the server is connected, and has the request
