@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -79,11 +81,23 @@ def _check_combination(options: argparse.Namespace) -> None:
 
 
 def _check_files(paths: Sequence[Path]) -> None:
-    """Refuse two reports in one file: the later one would replace the other."""
+    """Refuse files that cannot be written, and two reports in one file: the later one would replace the other."""
     files = [path.resolve() for path in paths]
     for path, file in zip(paths, files, strict=True):
+        shown = sanitize_text(str(path), multiline=False)
         if files.count(file) > 1:
-            raise UsageError(messages.REPORT_TWICE, path=sanitize_text(str(path), multiline=False))
+            raise UsageError(messages.REPORT_TWICE, path=shown)
+        if error := _write_error(file):
+            raise UsageError(messages.CANNOT_WRITE, path=shown, reason=os.strerror(error))
+
+
+def _write_error(file: Path) -> int:
+    """Return the error with which writing *file* would fail after the scenarios; 0 if none is known."""
+    if not file.parent.is_dir():
+        return errno.ENOENT
+    if file.is_dir():
+        return errno.EISDIR
+    return 0 if os.access(file if file.exists() else file.parent, os.W_OK) else errno.EACCES
 
 
 def _choose_interface(options: argparse.Namespace) -> None:

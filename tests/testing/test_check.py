@@ -295,13 +295,29 @@ def test_inconclusive_scenarios_have_an_exit_status_of_their_own_unless_they_are
     assert ET.parse(file).getroot().get("skipped") == "1"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_results_are_printed_although_a_report_cannot_be_written(tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    report.symlink_to("/dev/full")
     arguments = ("tests.support.callbacks:headless", "--only", "too-long", "--json")
 
-    run = check(*arguments, "--report", str(tmp_path / "nowhere" / "report.html"), status=2)
+    run = check(*arguments, "--report", str(report), status=2)
 
     assert "too-long" in {each["scenario"] for each in json.loads(run.stdout)["results"]}
     assert "Cannot write" in run.stderr
+
+
+@pytest.mark.parametrize("name", ["nowhere/report.html", "folder.json", "file.xml/report.json"])
+def test_a_report_that_cannot_be_written_is_refused_before_the_callback_is_loaded(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file.xml").touch()
+    report = tmp_path / name
+
+    status = main(["check", "tests.nowhere:callback", "--report", str(report)])
+
+    assert (status, f"Cannot write {report}: " in capsys.readouterr().err) == (2, True)
 
 
 def test_each_inconclusive_scenario_names_the_next_step() -> None:
