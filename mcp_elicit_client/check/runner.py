@@ -19,26 +19,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from mcp_elicit_client.check.results import Outcome, ScenarioResult, crashed
 from mcp_elicit_client.check.scenarios import SCENARIOS, Delivery
-
-CallbackShape: TypeAlias = Literal["sdk", "fastmcp", "langchain", "mcp-agent"]
-"""
-The parameters of a callback: ``(context, params)`` of the SDK; ``(message,
-response_type, params, context)`` of FastMCP; ``(mcp_context, params,
-context)`` of langchain-mcp-adapters; or ``(request)`` of mcp-agent.
-"""
-
-ANSWER_TIMEOUT = 5.0
-"""The default of the maximum seconds for one answer."""
-
-SILENCE = 5.0
-"""The default of the seconds for which a silent user is watched."""
-
-SCENARIO_TIMEOUT = 30.0
-"""The default of the maximum seconds for one scenario."""
+from mcp_elicit_client.check.settings import ANSWER_TIMEOUT, SCENARIO_TIMEOUT, SILENCE, CallbackShape
 
 _START_TIMEOUT = 120.0
 """Maximum seconds until a scenario starts: the callback is imported first."""

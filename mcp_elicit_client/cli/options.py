@@ -11,9 +11,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, get_args
 
 from mcp_elicit_client._arguments import YEAR
+from mcp_elicit_client.check.interfaces import INTERFACES
+from mcp_elicit_client.check.settings import ANSWER_TIMEOUT, SCENARIO_TIMEOUT, SILENCE, CallbackShape
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import DEFAULT_TIMEOUT, NOT_SUSPENDABLE, SUSPENDED, wrap
 from mcp_elicit_client.cli.completion import SHELLS, run_completion
@@ -326,13 +328,16 @@ def _add_check(program: _Parser) -> None:
     )
     parser.add("callback", metavar="CALLBACK", nargs="?", help=messages.CALLBACK)
     parser.add("--user", metavar="HOOK", help=messages.HOOK)
-    parser.add("--interface", choices=("chat", "inbox", "pages", "terminal"), help=messages.INTERFACE)
-    parser.add("--shape", choices=("sdk", "fastmcp", "langchain", "mcp-agent"), default="sdk", help=messages.SHAPE)
+    parser.add("--interface", choices=sorted(INTERFACES), help=messages.INTERFACE)
+    parser.add("--shape", choices=get_args(CallbackShape), default="sdk", help=messages.SHAPE)
     parser.add("--server", metavar="NAME", type=_server_name, default="fake-server", help=messages.SHOWN_SERVER)
     parser.add("--only", metavar="NAME", action="append", default=[], help=messages.ONLY)
-    parser.add("--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help=messages.ANSWER_TIMEOUT)
-    parser.add("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help=messages.SCENARIO_TIMEOUT)
-    parser.add("--silence", metavar="SECONDS", type=_seconds, default=5.0, help=messages.SILENCE)
+    for name, default, text in (
+        ("--answer-timeout", ANSWER_TIMEOUT, messages.ANSWER_TIMEOUT),
+        ("--scenario-timeout", SCENARIO_TIMEOUT, messages.SCENARIO_TIMEOUT),
+        ("--silence", SILENCE, messages.SILENCE),
+    ):
+        parser.add(name, metavar="SECONDS", type=_seconds, default=default, help=text)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     parser.add("--report", metavar="FILE", type=Path, action="append", default=[], help=messages.REPORT)
     parser.add("--verify", metavar="FILE", type=Path, help=messages.VERIFY)

@@ -13,7 +13,8 @@ from types import NoneType, SimpleNamespace
 from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client._arguments import check_type, is_async
-from mcp_elicit_client.check.runner import CallbackShape, LoadError
+from mcp_elicit_client.check.runner import LoadError
+from mcp_elicit_client.check.settings import CallbackShape
 
 UserActionName: TypeAlias = Literal["accept", "decline", "cancel", "absent", "fail", "hang"]
 """

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client.check.runner import SILENCE
 from mcp_elicit_client.check.scenarios import Delivery
+from mcp_elicit_client.check.settings import SILENCE
 from mcp_elicit_client.testing.callback_under_test import (
     CallbackUnderTest,
     UnsupportedActionError,

@@ -15,8 +15,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mcp_elicit_client.check.results import Outcome, ScenarioResult, worst_result
-from mcp_elicit_client.check.runner import CallbackShape, LoadError, ScenarioRunner
+from mcp_elicit_client.check.runner import LoadError, ScenarioRunner
 from mcp_elicit_client.check.scenarios import ALL_DELIVERIES, SCENARIOS
+from mcp_elicit_client.check.settings import CallbackShape
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import DELIVERIES, CallbackUnderTest, UserAction, run_scenario
 from mcp_elicit_client.testing.callback_under_test import load_callable

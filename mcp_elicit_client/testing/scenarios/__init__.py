@@ -9,8 +9,8 @@ from types import ModuleType
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.check.results import Outcome, ScenarioResult, worst_result
-from mcp_elicit_client.check.runner import ANSWER_TIMEOUT, SILENCE
 from mcp_elicit_client.check.scenarios import SCENARIOS, Delivery, Scenario
+from mcp_elicit_client.check.settings import ANSWER_TIMEOUT, SILENCE
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
 from mcp_elicit_client.testing.fake_server import DELIVERIES
