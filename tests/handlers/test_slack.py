@@ -450,6 +450,21 @@ async def test_a_user_learns_of_the_end_of_a_request_in_a_channel_where_nothing_
         assert api.latest(ANN).text.endswith("mail no longer needs an answer.\n")
 
 
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_message_in_a_channel_is_replaced_again_after_a_failure_of_slack(
+    anyio_backend: Any, status: int
+) -> None:
+    api = FakeSlack(status=status)
+    async with api.serve() as base_url, running(api, base_url, channel=lambda _: "C1") as bot:
+        shown = await bot.asks(form(YES_NO))
+        api.limited = 1
+        await bot.press("Yes")
+        await bot.answer()
+
+        assert [*api.messages.values()] == [shown]
+        assert shown.text.endswith("You accepted.\n")
+
+
 async def test_a_message_is_sent_again_after_a_failure_of_slack(bot: Bot) -> None:
     bot.api.status, bot.api.limited = 500, 1
     await bot.asks(form(YES_NO))

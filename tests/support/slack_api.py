@@ -172,6 +172,9 @@ class FakeSlack:
 
     async def _respond(self, request: web.Request) -> web.Response:
         given = await request.json()
+        if self.limited:
+            self.limited -= 1
+            return web.Response(status=self.status, text="retry later", headers={"Retry-After": self.retry_after})
         check_blocks(given["blocks"], 50)
         assert given["replace_original"] is True
         self.messages[request.match_info["ts"]].blocks = given["blocks"]

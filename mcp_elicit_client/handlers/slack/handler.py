@@ -131,7 +131,8 @@ class _Slack:
             webhook = AsyncWebhookClient(self._response_urls[ts])
             replaced = await webhook.send(replace_original=True, **content(message))
             if replaced.status_code != 200:
-                raise ChatError(f"Slack: the message was not replaced: {replaced.status_code}")
+                pause = _pause(replaced.status_code, replaced.headers)
+                raise ChatError(f"Slack: the message was not replaced: {replaced.status_code}", pause)
 
 
 @contextmanager
@@ -144,8 +145,12 @@ def _chat_errors() -> Iterator[None]:
         data = getattr(response, "data", None)
         reason = data.get("error") if isinstance(data, dict) else None
         status = getattr(response, "status_code", None) or response.status  # that of aiohttp, if it is not JSON
-        is_temporary = status == 429 or status >= 500
-        pause = read_retry_after(response.headers.get("Retry-After", ""), _RETRY_AFTER) if is_temporary else None
-        raise ChatError(f"Slack: {reason or 'no reason'}", pause) from error
+        raise ChatError(f"Slack: {reason or 'no reason'}", _pause(status, response.headers)) from error
     except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}", _RETRY_AFTER) from error
+
+
+def _pause(status: int, headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait after a refusal with *status*; None if it is final."""
+    is_temporary = status == 429 or status >= 500
+    return read_retry_after(headers.get("Retry-After", ""), _RETRY_AFTER) if is_temporary else None
