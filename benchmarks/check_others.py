@@ -21,7 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mcp_elicit_client.check.results import count_outcomes
-from mcp_elicit_client.check.runner import ANSWER_TIMEOUT, CallbackShape, LoadError, ScenarioRunner
+from mcp_elicit_client.check.runner import LoadError, ScenarioRunner
+from mcp_elicit_client.check.settings import ANSWER_TIMEOUT, CallbackShape
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
 from tests.support.environments import make_environment
 
