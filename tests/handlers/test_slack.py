@@ -21,7 +21,6 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from mcp_elicit_client.handlers.chat import message_sender
 from mcp_elicit_client.handlers.slack import SlackHandler
 from mcp_elicit_client.handlers.slack import handler as slack_handler
 from tests.support.slack_api import MAX, SECRET, TOKEN, FakeSlack, Shown, listening, state_of
@@ -499,7 +498,7 @@ async def test_a_bot_without_permission_has_asked_nobody(bot: Bot, reason: str) 
 async def test_a_user_learns_that_the_next_message_could_not_be_sent(
     bot: Bot, content_type: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
+    monkeypatch.setattr(slack_handler, "_RETRY_AFTER", 0.0)
     shown = await bot.asks(form({"a": {"enum": ["x", "y"]}}))
     bot.api.unreachable = content_type
     button = shown.buttons[0]["value"]

@@ -26,7 +26,7 @@ from telegram.ext import Application, ExtBot, MessageHandler, filters
 from telegram.request import HTTPXRequest
 
 from mcp_elicit_client.handlers import telegram
-from mcp_elicit_client.handlers.chat import ChatError, ChatMessage, Paragraph, message_sender
+from mcp_elicit_client.handlers.chat import ChatError, ChatMessage, Paragraph
 from mcp_elicit_client.handlers.telegram import TelegramHandler
 from tests.support.telegram_api import TOKEN, FakeTelegram, Shown
 
@@ -344,7 +344,7 @@ async def test_a_press_that_telegram_calls_too_old_counts(bot: Bot) -> None:
 async def test_a_message_is_sent_again_after_a_limit_of_the_rate_or_a_failure_of_telegram(
     bot: Bot, monkeypatch: pytest.MonkeyPatch, refusals: str, count: int
 ) -> None:
-    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
+    monkeypatch.setattr(telegram, "_RETRY_AFTER", 0.0)
     setattr(bot.api, refusals, count)
     await bot.asks(form({"a": {"type": "boolean"}}))
     setattr(bot.api, refusals, 1)
@@ -353,13 +353,14 @@ async def test_a_message_is_sent_again_after_a_limit_of_the_rate_or_a_failure_of
     assert (await bot.answer()).content == {"a": True}
 
 
-async def test_a_rate_limit_without_end_is_a_cancel(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
-    bot.api.limited = 1_000
+@pytest.mark.parametrize(("retry_after", "calls"), [(0.01, 3), (3_600, 1)])
+async def test_a_rate_limit_without_end_is_a_cancel(bot: Bot, retry_after: float, calls: int) -> None:
+    bot.api.limited, bot.api.retry_after = 1_000, retry_after
     answer = await bot.ask(form())
 
     assert (answer.action, answer.by) == ("cancel", "unattended")
     assert "asks to wait" in answer.reason
+    assert bot.api.calls.count("sendMessage") == 2 * calls  # also for the note
 
 
 @pytest.mark.parametrize(("user", "reason"), [(str(BOB), "can't initiate"), ("bob", "not the ID of a user")])
@@ -435,7 +436,7 @@ async def test_a_url_opens_only_after_consent(bot: Bot) -> None:
 async def test_a_question_that_could_not_be_sent_is_not_answered_by_the_next_message(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_sender, "_MAX_PAUSE", 0.01)
+    monkeypatch.setattr(telegram, "_RETRY_AFTER", 0.0)
     first = await bot.asks(form({"a": {"type": "string", "title": "A"}, "b": {"type": "string", "title": "B"}}))
     bot.api.failing = 4  # the next field, three times, and the note
     bot.api.write(ANN, "for A")

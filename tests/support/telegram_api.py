@@ -62,6 +62,7 @@ class FakeTelegram:
     Attributes:
         messages: The messages that were not deleted, by ID.
         limited: The number of calls that are refused with 429.
+        retry_after: The seconds to wait that these refusals name.
         failing: The number of calls that fail with 502.
         strangers: People who have not started the bot.
         notes: What people were shown after they pressed a button.
@@ -71,6 +72,7 @@ class FakeTelegram:
     def __init__(self) -> None:
         self.messages: dict[int, Shown] = {}
         self.limited = 0
+        self.retry_after = 0.01
         self.failing = 0
         self.strangers: set[int] = set()
         self.notes: list[str] = []
@@ -118,7 +120,7 @@ class FakeTelegram:
                 return await self._take_updates(int(given.get("timeout", 0)))
             case "sendMessage" | "editMessageText" if self.limited:
                 self.limited -= 1
-                raise RefusedError(429, "Too Many Requests: retry after 1", retry_after=1)
+                raise RefusedError(429, "Too Many Requests", retry_after=self.retry_after)
             case "sendMessage" | "editMessageText" if self.failing:
                 self.failing -= 1
                 raise RefusedError(502, "Bad Gateway")

@@ -14,7 +14,8 @@ from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage, Cha
 _T = TypeVar("_T")
 
 _ATTEMPTS = 3
-_MAX_PAUSE = 60.0
+_MAX_PAUSE = 120.0
+"""Seconds that a chat may ask to wait.  After a longer pause, the user would find the request expired."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -84,12 +85,12 @@ async def _try(call: Callable[[], Awaitable[object]]) -> bool:
 
 
 async def _retry(call: Callable[[], Awaitable[_T]]) -> _T:
-    """Return the result of *call*, which is repeated when the chat asks for that."""
+    """Return the result of *call*, which is repeated when the chat asks for that, but not earlier."""
     for _ in range(_ATTEMPTS - 1):
         try:
             return await call()
         except ChatError as error:  # noqa: PERF203 -- it is a remote call
-            if error.retry_after is None:
+            if error.retry_after is None or error.retry_after > _MAX_PAUSE:
                 raise
-            await anyio.sleep(min(error.retry_after, _MAX_PAUSE))
+            await anyio.sleep(error.retry_after)
     return await call()
