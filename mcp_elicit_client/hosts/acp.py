@@ -70,6 +70,8 @@ def answer_agent(
 
     An open request is withdrawn when the agent cancels it, when the client
     cancels the turn (``session/cancel``), and when the connection ends.
+    After a turn was cancelled, requests of its session are cancelled until
+    the next turn.
 
     Args:
         connection: The connection that ``on_connect`` gets.
@@ -108,6 +110,7 @@ class _AgentRequests:
         self._completions = CompletionTracker()
         self._open: dict[object, _OpenRequest] = {}
         self._elicitation_ids: set[str] = set()
+        self._cancelled_sessions: set[object] = set()
 
     def attach(self, connection: object) -> None:
         """Handle the messages of *connection*."""
@@ -117,8 +120,11 @@ class _AgentRequests:
         match message.get("method"):
             case wire.INITIALIZE:
                 self._declared = wire.declared_modes(message)
+            case wire.PROMPT:
+                self._cancelled_sessions.discard(wire.as_mapping(message.get("params")).get("sessionId"))
             case wire.CANCEL_SESSION:
                 session_id = wire.as_mapping(message.get("params")).get("sessionId")
+                self._cancelled_sessions.add(session_id)
                 for request_id in [each for each, request in self._open.items() if request.session_id == session_id]:
                     self._withdraw(request_id, result={"action": "cancel"})
 
@@ -145,6 +151,10 @@ class _AgentRequests:
         if request_id in self._open:
             self._refuse(request_id, "the ID of the request is in use")
             return
+        session_id = params.get("sessionId")
+        if isinstance(session_id, str) and session_id in self._cancelled_sessions:  # it crossed the cancel of the turn
+            self._tap.respond(request_id, result={"action": "cancel"})
+            return
         elicitation_id = params.get("elicitationId")
         if isinstance(elicitation_id, str):
             if elicitation_id in self._elicitation_ids:
@@ -153,7 +163,7 @@ class _AgentRequests:
             self._elicitation_ids.add(elicitation_id)
             self._completions.forget(elicitation_id)
         task = self._tap.start(self._answer(request_id, params))
-        self._open[request_id] = _OpenRequest(task, params.get("sessionId"), elicitation_id)
+        self._open[request_id] = _OpenRequest(task, session_id, elicitation_id)
 
     def _withdraw(self, request_id: object, **response: Any) -> None:
         self._open[request_id].task.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 from collections.abc import AsyncIterator, Callable
@@ -411,6 +412,23 @@ async def test_a_turn_that_the_client_cancels_withdraws_its_requests() -> None:
 
     assert [each.get("method") for each in sent] == ["session/cancel", "session/cancel", None]
     assert sent[-1] == {"jsonrpc": "2.0", "id": 7, "result": {"action": "cancel"}}
+
+
+async def test_a_request_that_arrives_after_its_turn_was_cancelled_is_cancelled_until_the_next_turn() -> None:
+    user = accept({"name": "Ann"})
+    async with agent_of(user) as (connection, peer):
+        await connection.cancel(session_id=SESSION)
+        assert (await peer.read())["method"] == "session/cancel"
+        late = await peer.call("elicitation/create", FORM, 7)
+        other = await peer.call("elicitation/create", {**FORM, "sessionId": "another"}, 8)
+        turn = asyncio.ensure_future(connection.prompt(session_id=SESSION, prompt=[]))
+        prompt = await peer.read()
+        next_turn = await peer.call("elicitation/create", FORM, 9)
+        peer.respond(prompt, {"stopReason": "end_turn"})
+        await turn
+
+    assert [each["result"]["action"] for each in (late, other, next_turn)] == ["cancel", "accept", "accept"]
+    assert len(user.asked) == 2
 
 
 @pytest.mark.parametrize("who", ["agent", "client"])

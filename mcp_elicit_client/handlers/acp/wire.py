@@ -12,6 +12,7 @@ CREATE = "elicitation/create"
 COMPLETE = "elicitation/complete"
 CANCEL_REQUEST = "$/cancel_request"
 CANCEL_SESSION = "session/cancel"
+PROMPT = "session/prompt"
 INITIALIZE = "initialize"
 
 INVALID_PARAMS = -32602
