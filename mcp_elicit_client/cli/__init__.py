@@ -55,7 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _configure_output()
     if argv is None:  # this is the program, and not a function of another one
-        signal.signal(signal.SIGTERM, _interrupt)
+        for each in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+            number = getattr(signal, each, signal.SIGTERM)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` wants it
+                signal.signal(number, _interrupt)
     arguments = list(sys.argv[1:] if argv is None else argv)
     catalog = _catalog(arguments[: _end_of_options(arguments)])
     if sys.stdout is None:  # it was closed before this process began
@@ -71,7 +74,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Handle the signal to terminate as Ctrl+C: requests are cancelled, and the terminal gets its mode back."""
+    """
+    Handle the signals to terminate, and that the terminal was closed, as Ctrl+C.
+
+    Requests are cancelled, servers end, and the terminal gets its mode back.
+    """
     handler = signal.getsignal(signal.SIGINT)
     (handler if callable(handler) else signal.default_int_handler)(number, frame)
 

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -813,6 +814,30 @@ def test_characters_that_the_output_cannot_encode_are_escaped(words: list[str], 
     assert escaped in ended.stdout
     assert "UnicodeEncodeError" not in ended.stderr
     assert ended.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
+@pytest.mark.parametrize(
+    ("name", "before", "status"),
+    [("SIGTERM", "SIG_DFL", 130), ("SIGHUP", "SIG_DFL", 130), ("SIGHUP", "SIG_IGN", 0)],
+    ids=["terminated", "closed terminal", "nohup"],
+)
+def test_signals_to_end_interrupt_a_command_unless_they_are_ignored(
+    tmp_path: Path, name: str, before: str, status: int
+) -> None:
+    file = tmp_path / "request.json"
+    os.mkfifo(file)
+    code = f"import signal as s, sys; s.signal(s.{name}, s.{before}); from mcp_elicit_client.cli import main"
+    command = [sys.executable, "-c", f"{code}; sys.exit(main())", "lint", str(file)]
+    # The file is open as soon as the command reads it.
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process, file.open("w") as writer:
+        process.send_signal(getattr(signal, name))
+        if status:
+            process.wait(60)
+        else:
+            writer.write(json.dumps(GOOD))
+
+    assert process.returncode == status
 
 
 CLOSED_OUTPUT = "mcp-elicit: Cannot write stdout: Bad file descriptor\n"
