@@ -84,11 +84,10 @@ def _check_files(paths: Sequence[Path]) -> None:
     """Refuse files that cannot be written, and two reports in one file: the later one would replace the other."""
     files = [path.resolve() for path in paths]
     for path, file in zip(paths, files, strict=True):
-        shown = sanitize_text(str(path), multiline=False)
         if files.count(file) > 1:
-            raise UsageError(messages.REPORT_TWICE, path=shown)
+            raise UsageError(messages.REPORT_TWICE, path=path)
         if error := _write_error(file):
-            raise UsageError(messages.CANNOT_WRITE, path=shown, reason=os.strerror(error))
+            raise UsageError(messages.CANNOT_WRITE, path=path, reason=os.strerror(error))
 
 
 def _write_error(file: Path) -> int:
@@ -186,7 +185,7 @@ def _report_format(path: Path) -> _Write:
         return _REPORT_FORMATS[path.suffix.casefold()]
     except KeyError:
         suffixes = ", ".join(_REPORT_FORMATS)
-        raise UsageError(messages.REPORT_TYPE, path=sanitize_text(str(path)), suffixes=suffixes) from None
+        raise UsageError(messages.REPORT_TYPE, path=path, suffixes=suffixes) from None
 
 
 def _make_report(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> CheckReport:
@@ -230,7 +229,7 @@ def _verify(options: argparse.Namespace) -> int:
         raise UsageError(messages.CANNOT_READ, path=error.filename, reason=error.strerror) from None
     except (ReportError, UnicodeDecodeError) as error:
         reason = sanitize_text(str(error), limit=_MAX_ERROR, multiline=False)
-        raise UsageError(messages.NO_REPORT, path=str(options.verify), reason=reason) from None
+        raise UsageError(messages.NO_REPORT, path=options.verify, reason=reason) from None
     if hash_of(report) != report.get("sha256"):
         message = messages.REPORT_CHANGED
     elif BEGIN_EMBEDDED in text and not is_page_of(report, text):

@@ -94,7 +94,7 @@ class CommandError(Exception):
     A command cannot do its work.
 
     Args:
-        message: The message, or a sentence in English.  Sanitized.
+        message: The message, or a sentence in English.
         parameters: The parameters of the message.
     """
 
@@ -104,14 +104,14 @@ class CommandError(Exception):
         self._parameters = parameters
 
     def text(self, catalog: MessageCatalog) -> str:
-        """Return the sentence in the language of *catalog*."""
+        """Return the sentence in the language of *catalog*, sanitized: it may name a file, with any characters."""
         if isinstance(self._message, str):
-            return self._message
+            return sanitize_text(self._message, limit=None)
         shown = {
             name: catalog.text(value) if isinstance(value, Message) else value
             for name, value in self._parameters.items()
         }
-        return catalog.text(self._message, **shown)
+        return sanitize_text(catalog.text(self._message, **shown), limit=None)
 
 
 class UsageError(CommandError):

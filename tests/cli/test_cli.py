@@ -816,6 +816,20 @@ def test_characters_that_the_output_cannot_encode_are_escaped(words: list[str], 
     assert ended.returncode == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["lint"], ["show"], ["audit", "tail"], ["requests", "--store"], ["check", "--verify"], ["check", "--report"]],
+)
+def test_the_name_of_a_file_in_an_error_cannot_control_the_terminal(run: Any, words: list[str]) -> None:
+    callback = ["host:callback"] if "--report" in words else []
+
+    status, _, err = run(*words, "\x1b]0;title\x07", *callback)
+
+    assert status in (1, 2)
+    assert "\\u{1b}]0;title\\u{7}" in err
+    assert "\x1b" not in err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
 @pytest.mark.parametrize(
     ("name", "before", "status"),
