@@ -21,6 +21,7 @@ from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
 from mcp_elicit_client.inbox.records import (
+    MESSAGE_IDS,
     POLICY,
     Entry,
     EntryPage,
@@ -50,6 +51,7 @@ _MAX_LIMIT = 10**9
 """Databases refuse numbers that are much larger."""
 
 _POLL_INTERVAL = 1.0
+_MESSAGES_TTL = 60.0  # seconds for which the messages of a request that is closed are known
 _EXTENSION_MARGIN = 1.0  # seconds before the deadline, after which it can no longer be extended
 
 
@@ -129,7 +131,7 @@ class Inbox:
             answer = self._codec.decode_answer(stored, resolution)
             is_closed = True
             if resolution.state == "expired":
-                await self._delete_drafts(owner, progress_key(stored.id))
+                await self._forget_inputs(owner, stored.id)
         finally:
             waiters.remove(stored.id)
             await self._clean_up(stored, is_closed=is_closed)
@@ -245,7 +247,7 @@ class Inbox:
         await self._resolve(owner, entry_id, resolution)
         # After a cancel, the draft is for the same request, asked again.
         drafts = [] if action == "cancel" else [draft_key(request)]
-        await self._delete_drafts(owner, progress_key(entry_id), *drafts)
+        await self._forget_inputs(owner, entry_id, *drafts)
         return validation
 
     async def extend(self, owner: str, entry_id: str) -> Entry:
@@ -333,7 +335,7 @@ class Inbox:
         """
         by = owner if withdrawn_by is None else _check_name("withdrawn_by", withdrawn_by)
         await self._resolve(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
-        await self._delete_drafts(owner, progress_key(entry_id))
+        await self._forget_inputs(owner, entry_id)
 
     async def watch(self, owner: str) -> AsyncGenerator[Entry, None]:
         """
@@ -408,10 +410,20 @@ class Inbox:
         # An answer that was delivered meanwhile may be erased already.
         return waiter.resolution or (found and found.resolution) or expired
 
-    async def _delete_drafts(self, owner: str, *keys: str) -> None:
+    async def _forget_inputs(self, owner: str, entry_id: str, *drafts: str) -> None:
+        """
+        Delete *drafts*, and what a chat keeps of a request that is closed.
+
+        Its messages are known for a moment: the process that asks replaces
+        them, whichever process sent them.
+        """
+        key = progress_key(entry_id)
         try:
-            for key in keys:
-                await self._store.save_draft(owner, key, "", 0.0)
+            for each in drafts:
+                await self._keep(owner, each, None, 0.0)
+            ids = (await self._kept(owner, key) or {}).get(MESSAGE_IDS)
+            kept, until = ({MESSAGE_IDS: ids}, self._store.clock() + _MESSAGES_TTL) if ids else (None, 0.0)
+            await self._keep(owner, key, kept, until)
         except InboxError as error:  # The request is answered already.
             _logger.warning("A draft could not be deleted. %s", error)
 
@@ -509,7 +521,9 @@ async def save_progress(inbox: Inbox, owner: str, entry_id: str, progress: Mappi
             owner.
         InboxError: If the store cannot be used.
     """
-    until = 0.0 if progress is None else (await inbox.get(owner, entry_id)).max_expires_at.timestamp()
+    until = 0.0
+    if progress is not None:
+        until = (await inbox.get(owner, entry_id)).max_expires_at.timestamp() + _MESSAGES_TTL
     key = progress_key(entry_id)
     await inbox._keep(owner, key, progress, until)  # noqa: SLF001 -- host applications have no use for it
 

@@ -242,6 +242,10 @@ def draft_key(request: Request) -> str:
     return hashlib.sha256(request_key(request).encode()).hexdigest()
 
 
+MESSAGE_IDS = "message_ids"
+"""The member of a progress with the messages that show the request.  It is kept for a moment after the end."""
+
+
 def progress_key(entry_id: str) -> str:
     """Return the key of what a user interface keeps of one request only."""
     return f"progress {entry_id}"

@@ -185,8 +185,8 @@ async def test_an_answer_leaves_the_conversation_about_the_same_request_in_anoth
             await handlers[1].press("ann", chat.button("Send", "2").data)
 
     assert [each.content for each in answers] == [None, {"a": "y", "b": "y"}]
-    for ask, entry_id in zip(handlers, ids, strict=True):
-        assert await get_progress(ask._inbox, "ann", entry_id) is None
+    kept = [await get_progress(ask._inbox, "ann", entry_id) for ask, entry_id in zip(handlers, ids, strict=True)]
+    assert kept == [{"message_ids": ["1"]}, None]  # for a moment; nothing that the user entered
 
 
 @pytest.mark.parametrize("max_history", [0, 100])
@@ -223,6 +223,36 @@ async def test_an_answer_replaces_the_buttons_that_another_process_has_shown(max
 
     assert chat.messages["2"].text.endswith("You accepted.")
     assert not any(each.buttons for each in chat.messages.values())
+
+
+@pytest.mark.parametrize("max_history", [0, 100])
+@pytest.mark.parametrize("end", ["answered", "withdrawn", "expired"])
+async def test_an_end_outside_of_the_chat_replaces_the_buttons_that_another_process_has_shown(
+    max_history: int, end: str
+) -> None:
+    now = [1_800_000_000.0]
+    chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history, clock=lambda: now[0]))
+    asks, other = ChatHandler(chat, inbox=inbox), ChatHandler(chat, inbox=inbox)
+    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
+    request = parse_request(form_params({"properties": fields}), server="mail", user="ann")
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(asks, request)
+            await until(lambda: chat.messages)
+            await anyio.wait_all_tasks_blocked()
+            assert await other.reply("ann", "x", message_id="m1") is not None
+            [entry] = (await inbox.list("ann")).entries
+            if end == "answered":
+                await inbox.answer("ann", entry.id, "decline")
+            elif end == "withdrawn":
+                await inbox.withdraw("ann", entry.id)
+            else:
+                now[0] = entry.max_expires_at.timestamp() + 1
+                await inbox.list("ann")
+
+    assert not any(each.buttons for each in chat.messages.values())
+    assert chat.messages["1"].text.endswith("Continued below.")
+    assert await get_progress(inbox, "ann", entry.id) is None
 
 
 async def test_a_question_on_its_way_to_the_chat_does_not_replace_the_outcome() -> None:
@@ -265,6 +295,9 @@ async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> 
             now[0] += 20_000
             group.start_soon(inbox.list, "ann")  # which notices what has expired
 
+    ended = [await get_progress(inbox, "ann", each) for each in ids]
+    now[0] += 60
+    assert ended == [None, None, {"message_ids": ["3"]}]  # which the process that asked may replace
     assert answers[0].content == {"a": "x", "b": "y"}
     assert [each.action for each in answers] == ["accept", "cancel", "cancel"]
     assert [await get_progress(inbox, "ann", each) for each in ids] == [None] * 3

@@ -370,6 +370,7 @@ class ChatHandler:
         if entry_id not in self._asking:  # otherwise the task that asks does this
             done = session.entry.model_copy(update={"state": "answered", "action": answer.action})
             await self._sender.conclude(person, session.message_id, self._rendering.outcome(done))
+            await self._forget(person, entry_id)
         return Reaction()
 
     async def _show(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from mcp_elicit_client.handlers.chat.dialogs import fits_dialog, max_repeated
 from mcp_elicit_client.handlers.chat.platform import ChatLimits
 from mcp_elicit_client.inbox.inbox import Inbox, get_progress, save_progress
-from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.inbox.records import MESSAGE_IDS, Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import Conversation, FormConversation, Style, Turn, start_conversation
 from mcp_elicit_client.presentation.form_input import FieldInput, inputs_from_json, inputs_to_json
@@ -121,7 +121,7 @@ class Sessions:
         if state is not None:
             with suppress(ValueError, LookupError, TypeError):
                 session.conversation.restore(state)
-                session.message_ids = [*map(str, state["message_ids"])]
+                session.message_ids = [*map(str, state[MESSAGE_IDS])]
                 session.earlier_ids = [*map(str, state["earlier_ids"])]
                 session.is_shown = state["is_shown"] is True
                 session.seen = [*map(str, state["seen"])]
@@ -140,7 +140,7 @@ class Sessions:
         state = {
             **session.conversation.save(),
             "before": inputs_to_json(session.before),
-            "message_ids": session.message_ids,
+            MESSAGE_IDS: session.message_ids,
             "earlier_ids": session.earlier_ids,
             "is_shown": session.is_shown,
             "seen": session.seen[-_MAX_SEEN:],
@@ -161,7 +161,7 @@ class Sessions:
             InboxError: If the store cannot be used.
         """
         state = await get_progress(self.inbox, owner, entry_id) or {}
-        message_ids = state.get("message_ids")
+        message_ids = state.get(MESSAGE_IDS)
         return str(message_ids[-1]) if isinstance(message_ids, list) and message_ids else ""
 
     async def forget(self, owner: str, entry_id: str) -> None:
