@@ -24,12 +24,14 @@ from mcp_elicit_client.cli.common import (
     explain_refusal,
     failure_data,
     is_output_error,
+    limits,
     output_width,
     parse_json,
     quote,
     report_unanswered,
+    url_rules,
 )
-from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
+from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain, needs_legacy, open_log

@@ -12,8 +12,7 @@ from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.cli.call_store import OpenStore
-from mcp_elicit_client.cli.common import DEFAULT_TIMEOUT, explain_refusal, report_unanswered
-from mcp_elicit_client.cli.handlers import limits
+from mcp_elicit_client.cli.common import DEFAULT_TIMEOUT, explain_refusal, limits, report_unanswered
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import UrlRules

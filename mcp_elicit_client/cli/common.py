@@ -1,8 +1,9 @@
-"""What the commands share: their errors, the width of the terminal, and the reading of JSON."""
+"""What the commands share: their errors and options, the width of the terminal, and the reading of JSON."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import errno
 import json
 import os
@@ -15,8 +16,10 @@ from pydantic_core import from_json
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.exceptions import RequestError, UnsafeUrlError
 from mcp_elicit_client.presentation import quoting
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -146,6 +149,16 @@ def given_options(options: argparse.Namespace, names: Iterable[str]) -> list[str
     """Return those of *names*, such as ``--url``, that the options have."""
     values = ((name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in names)
     return [name for name, value in values if value not in (None, False, [])]
+
+
+def url_rules(options: argparse.Namespace) -> UrlRules:
+    """Return the URL rules that the options select."""
+    return UrlRules(allow_loopback=options.allow_loopback)
+
+
+def limits(options: argparse.Namespace) -> Limits:
+    """Return the limits that the options select."""
+    return Limits(**{each.name: getattr(options, each.name) for each in dataclasses.fields(Limits)})
 
 
 # --- JSON documents that commands print

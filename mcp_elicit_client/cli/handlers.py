@@ -1,14 +1,11 @@
-"""The handler, the URL rules and the limits that the options of a command select."""
+"""The handler that the options of a command select."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import CommandFailedError, UsageError
-from mcp_elicit_client.core.limits import Limits
-from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -59,13 +56,3 @@ def handler_from_options(options: argparse.Namespace) -> Handler:
     if options.headless and options.browser:
         raise UsageError(messages.OPTIONS_CONFLICT, first="--headless", second="--browser")
     return HeadlessHandler() if options.headless else interactive_handler(options)
-
-
-def url_rules(options: argparse.Namespace) -> UrlRules:
-    """Return the URL rules that the options select."""
-    return UrlRules(allow_loopback=options.allow_loopback)
-
-
-def limits(options: argparse.Namespace) -> Limits:
-    """Return the limits that the options select."""
-    return Limits(**{each.name: getattr(options, each.name) for each in dataclasses.fields(Limits)})

@@ -261,7 +261,7 @@ def _add_values_of_environment(parser: _Parser) -> None:
 
 def _add_show(program: _Parser) -> None:
     epilog = _exit_status(program.catalog, messages.SHOW_SUCCEEDED, messages.SHOW_FAILED, messages.USAGE_ERROR)
-    parser = program.add_command("show", _from("show_and_lint", "run_show"), messages.SHOW, epilog=epilog)
+    parser = program.add_command("show", _from("show", "run_show"), messages.SHOW, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     name = program.catalog.text(messages.FILE_SERVER)
     parser.add("--name", metavar="NAME", type=_server_name, default=name, help=messages.NAME)
@@ -272,7 +272,7 @@ def _add_show(program: _Parser) -> None:
 
 def _add_lint(program: _Parser) -> None:
     epilog = _exit_status(program.catalog, messages.LINT_SUCCEEDED, messages.LINT_FAILED, messages.USAGE_ERROR)
-    parser = program.add_command("lint", _from("show_and_lint", "run_lint"), messages.LINT, epilog=epilog)
+    parser = program.add_command("lint", _from("lint", "run_lint"), messages.LINT, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     parser.add("--protocol-version", choices=PROTOCOL_VERSIONS, help=messages.PROTOCOL_VERSION)
     parser.add("--json", action="store_true", help=messages.AS_JSON)

@@ -97,7 +97,7 @@ def test_commands_without_a_session_load_neither_the_sdk_nor_other_commands(tmp_
     loaded = [set(line.split()) for line in run.stdout.splitlines() if line.startswith("loaded ")]
     assert len(loaded) == len(commands)
     assert "mcp" not in loaded[-1]
-    assert not loaded[2] & {"mcp_elicit_client.handlers", "mcp_elicit_client.inbox", "mcp_elicit_client.calls"}
+    assert not loaded[3] & {"mcp_elicit_client.handlers", "mcp_elicit_client.inbox", "mcp_elicit_client.calls"}
     assert not loaded[4] & {"mcp_elicit_client.inbox", "mcp_elicit_client.calls", "mcp_elicit_client.testing"}
 
 
