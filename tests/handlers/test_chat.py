@@ -278,6 +278,26 @@ async def test_a_question_on_its_way_to_the_chat_does_not_replace_the_outcome() 
     assert await get_progress(Inbox(store), "ann", entry.id) is None
 
 
+@pytest.mark.parametrize("max_history", [0, 100])
+async def test_a_question_that_another_process_shows_after_the_end_is_replaced_and_not_kept(max_history: int) -> None:
+    store, chat = MemoryStore(max_history=max_history), SlowChat()
+    asks, other = (ChatHandler(chat, inbox=Inbox(store)) for _ in range(2))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(asks, form("ab"))
+        await until(lambda: chat.messages)
+        chat.may_go_on = anyio.Event()
+        group.start_soon(partial(other.press, "ann", chat.button("“x”", "1").data, message_id="1"))
+        await until(lambda: chat.is_held)
+        [entry] = (await Inbox(store).list("ann")).entries
+        await Inbox(store).answer("ann", entry.id, "decline")
+        await until(lambda: not chat.messages["1"].buttons)
+        chat.may_go_on.set()
+
+    assert not chat.messages["1"].buttons
+    assert "inputs" not in (await get_progress(Inbox(store), "ann", entry.id) or {})
+
+
 async def test_a_conversation_is_kept_as_long_as_the_request_and_no_longer() -> None:
     now = [1_800_000_000.0]
     store, chat = MemoryStore(clock=lambda: now[0]), Chat()

@@ -344,7 +344,24 @@ class ChatHandler:
         except ChatError as error:
             _logger.warning("A chat did not take the next message of a request: %s", error)
             return Reaction(self._catalog.text(messages.CANNOT_CONTINUE))
+        except EntryNotFoundError:  # closed meanwhile; the store keeps no history
+            if session.entry.id in self._asking:
+                raise
+        if session.entry.id not in self._asking:  # otherwise the task that asks does this
+            await self._replace_if_closed(person, session)
         return Reaction()
+
+    async def _replace_if_closed(self, person: str, session: Session) -> None:
+        """Replace a question that was shown after the end: the process that asks does not know of it."""
+        try:
+            entry = await self._inbox.get(person, session.entry.id)
+            if entry.state == "pending":
+                return
+            outcome = self._rendering.outcome(entry)
+        except EntryNotFoundError:
+            outcome = self._rendering.ended(session.request, None)
+        await self._sender.conclude(person, session.message_id, outcome)
+        await self._forget(person, session.entry.id)
 
     async def _send(self, person: str, session: Session, answer: Answer, *, is_below: bool) -> Reaction:
         """Answer the request, unless it was answered before."""
