@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
@@ -350,8 +351,9 @@ class Inbox:
         check_owner(owner)
         with self._store.waiters.change_notifier(owner) as notifier:
             revision = await self._store.last_revision()
-            async for stored in self._pending(owner, until=revision):
-                yield self._codec.entry(stored)
+            async with aclosing(self._pending(owner, until=revision)) as pending:
+                async for stored in pending:
+                    yield self._codec.entry(stored)
             while True:
                 changed = await self._store.changes(owner, revision)
                 for stored in changed:
@@ -360,7 +362,7 @@ class Inbox:
                 if not changed:
                     await notifier.wait(_POLL_INTERVAL)
 
-    async def _pending(self, owner: str, *, until: int) -> AsyncIterator[StoredRequest]:
+    async def _pending(self, owner: str, *, until: int) -> AsyncGenerator[StoredRequest, None]:
         sequence = 0
         while page := await self._store.pending(owner, PAGE_SIZE, sequence):
             for stored in page:
