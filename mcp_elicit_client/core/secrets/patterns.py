@@ -33,6 +33,7 @@ PATTERNS: Mapping[str, str] = {
     "hump": r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])",
     # Scripts that put no spaces between words, or hang endings on them.
     "unspaced": "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]",
+    "same_alphabet": r"[\x00-\x7f]+|[^\x00-\x7f]+",
     # Scripts whose words take short words before them and endings after them.
     "inflected": "[\u0590-\u06ff\u0900-\u0dff\u1200-\u137f]",
     # How the tables above are written.

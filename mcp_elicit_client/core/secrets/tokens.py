@@ -271,15 +271,13 @@ def _without_additions(word: str) -> str | None:
 
 
 def _pieces(run: str) -> Iterator[str]:
-    """Yield the words of a run of letters without spaces; what lies between them is one each."""
-    at = 0
+    """Yield the words of a run of letters without spaces; what lies between them is one for each alphabet."""
+    at, same_alphabet = 0, pattern("same_alphabet")
     for match in load_lexicon().unspaced.finditer(run):
-        if match.start() > at:
-            yield run[at : match.start()]
+        yield from same_alphabet.findall(run[at : match.start()])
         yield match.group()
         at = match.end()
-    if at < len(run):
-        yield run[at:]
+    yield from same_alphabet.findall(run[at:])
 
 
 def _with_phrases(found: list[str], phrases: Mapping[str, list[tuple[list[str], str]]]) -> Iterator[str]:
