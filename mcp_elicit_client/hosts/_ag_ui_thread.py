@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.suspending import read_snapshot
 from mcp_elicit_client.core.request import check_user
-from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
+from mcp_elicit_client.exceptions import CallError, EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.ag_ui_interrupts import (
     Resumed,
     ResumeEntryError,
@@ -72,8 +72,17 @@ class Thread:
         return {call: (await self.call(call))[1] for call in calls}
 
     async def settle(self, caller: Caller, client: Any, result: Any, options: SuspendOptions) -> Any:
-        """Return the result of the call, or the suspended call that has requests that can be shown."""
+        """
+        Return the result of the call, or the suspended call that has requests that can be shown.
+
+        Raises:
+            CallError: If the server only waits for the user, and the time for
+                that has passed.
+            Exception: As for `Caller.resume`.
+        """
         while isinstance(result, SuspendedCall):
+            if not result.request_ids:  # no answer would resume the call
+                raise CallError("The user did not finish in time. Call the tool again if the user wants to go on.")
             entries = [await self._inbox.get(self._owner, each) for each in result.pending_ids]
             if await self._withdraw_hidden(entries) or not entries:
                 break

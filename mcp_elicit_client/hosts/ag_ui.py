@@ -49,7 +49,6 @@ Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 _CONNECTIONS = "Pass {caller: lambda: caller.connect(url)}."
 
 _CALL_FAILED = "The call failed."
-_NOT_FINISHED = "The user did not finish in time. Call the tool again if the user wants to go on."
 _FAILED = "The run failed."
 """The text of ``RUN_ERROR`` after an exception.  Its own text may contain what the user entered."""
 
@@ -89,6 +88,8 @@ class ThreadCalls:
 
         Raises:
             ValueError: If *caller* is not one of the bridge.
+            CallError: Also if the server only waits for the user, and the time
+                for that has passed.
             Exception: As for `Caller.call_tool`.
         """
         if caller not in self._connections:
@@ -248,7 +249,7 @@ class InterruptBridge:
             text = str(error) if isinstance(error, CallError) else _CALL_FAILED
             return _tool_message(tool_call_id, text, error=text)
         if isinstance(result, SuspendedCall):
-            return None if result.pending_ids else _tool_message(tool_call_id, _NOT_FINISHED, error=_NOT_FINISHED)
+            return None
         text = result_text(result)
         return _tool_message(tool_call_id, text, error=(text or _CALL_FAILED) if result.is_error else None)
 

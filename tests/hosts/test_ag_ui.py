@@ -17,12 +17,14 @@ import httpx
 import pytest
 from trio.testing import MockClock
 
-from mcp_elicit_client import ElicitationRegistry, Server
+from mcp_elicit_client import Answer, ElicitationRegistry, Server
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.policies import hooks
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.typing import Policy
 from tests.support import skip_or_fail
 from tests.support.agui import FrontEnd, Run, agent_process, cancelled, resolved, tool_calls, user_message
 from tests.support.inboxes import Clock
@@ -59,12 +61,13 @@ class Endpoint:
     tools: list[str]
     inbox: Inbox
     legacy: bool = False
+    policy: Policy | None = None
     seen: list[str] = field(default_factory=list)
     errors: list[str | None] = field(default_factory=list)
     runs: int = 0
 
     def __post_init__(self) -> None:
-        registry = ElicitationRegistry()
+        registry = ElicitationRegistry(policy=self.policy)
         registry.on_elicitation(HeadlessHandler())
         self.caller = caller = Caller(registry, Server(name="visitor", origin=ORIGIN))
         mode: Any = "legacy" if self.legacy else "auto"
@@ -257,6 +260,18 @@ async def test_a_user_who_does_not_come_back_from_a_url_is_an_error_for_the_agen
         await front.run(resolved(asked.interrupt, {"approved": True}))
 
     assert endpoint.errors == ["The user did not finish in time. Call the tool again if the user wants to go on."]
+
+
+@pytest.mark.parametrize("anyio_backend", [("trio", {"clock": MockClock(autojump_threshold=0.01)})])
+async def test_a_call_that_only_waits_after_the_consent_of_a_policy_fails(inbox: Inbox) -> None:
+    async def consent(_request: Any) -> Answer:
+        return Answer.accept(by="policy")
+
+    endpoint = Endpoint(["signs_in"], inbox, policy=hooks(before=consent))
+    async with endpoint.front_end() as front:
+        failed = await front.run(text="hello")
+
+    assert failed.error is not None
 
 
 async def _all_entries(inbox: Inbox, front: FrontEnd, user: str = "ann") -> Any:
