@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from anyio.abc import TaskGroup
 
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage, Paragraph
@@ -189,19 +190,30 @@ async def test_an_answer_leaves_the_conversation_about_the_same_request_in_anoth
     assert kept == [{"message_ids": ["1"]}, None]  # for a moment; nothing that the user entered
 
 
-@pytest.mark.parametrize("max_history", [0, 100])
-async def test_a_withdrawn_request_loses_the_buttons_that_another_process_has_shown(max_history: int) -> None:
-    chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history))
+TWO_TEXTS = {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+
+
+@asynccontextmanager
+async def continued_by_another_process(
+    chat: Chat, inbox: Inbox, schema: dict[str, Any]
+) -> AsyncIterator[tuple[TaskGroup, ChatHandler]]:
+    """Ask in one process, whose handler is yielded, and let another one read the first text and show what follows."""
     asks, other = ChatHandler(chat, inbox=inbox), ChatHandler(chat, inbox=inbox)
-    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
-    request = parse_request(form_params({"properties": fields}), server="mail", user="ann")
+    request = parse_request(form_params(schema), server="mail", user="ann")
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             group.start_soon(asks, request)
             await until(lambda: chat.messages)
             await anyio.wait_all_tasks_blocked()
             assert await other.reply("ann", "x", message_id="m1") is not None
-            group.cancel_scope.cancel()
+            yield group, asks
+
+
+@pytest.mark.parametrize("max_history", [0, 100])
+async def test_a_withdrawn_request_loses_the_buttons_that_another_process_has_shown(max_history: int) -> None:
+    chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history))
+    async with continued_by_another_process(chat, inbox, TWO_TEXTS) as (group, _):
+        group.cancel_scope.cancel()
 
     assert chat.messages["2"].text.endswith("mail no longer needs an answer.")
     assert not any(each.buttons for each in chat.messages.values())
@@ -210,16 +222,9 @@ async def test_a_withdrawn_request_loses_the_buttons_that_another_process_has_sh
 @pytest.mark.parametrize("max_history", [0, 100])
 async def test_an_answer_replaces_the_buttons_that_another_process_has_shown(max_history: int) -> None:
     chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history))
-    asks, other = ChatHandler(chat, inbox=inbox), ChatHandler(chat, inbox=inbox)
     schema = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
-    request = parse_request(form_params(schema), server="mail", user="ann")
-    with anyio.fail_after(30):
-        async with anyio.create_task_group() as group:
-            group.start_soon(asks, request)
-            await until(lambda: chat.messages)
-            await anyio.wait_all_tasks_blocked()
-            await other.reply("ann", "x", message_id="m1")
-            await asks.press("ann", chat.button("Send", "2").data)
+    async with continued_by_another_process(chat, inbox, schema) as (_, asks):
+        await asks.press("ann", chat.button("Send", "2").data)
 
     assert chat.messages["2"].text.endswith("You accepted.")
     assert not any(each.buttons for each in chat.messages.values())
@@ -232,23 +237,15 @@ async def test_an_end_outside_of_the_chat_replaces_the_buttons_that_another_proc
 ) -> None:
     now = [1_800_000_000.0]
     chat, inbox = Chat(), Inbox(MemoryStore(max_history=max_history, clock=lambda: now[0]))
-    asks, other = ChatHandler(chat, inbox=inbox), ChatHandler(chat, inbox=inbox)
-    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
-    request = parse_request(form_params({"properties": fields}), server="mail", user="ann")
-    with anyio.fail_after(30):
-        async with anyio.create_task_group() as group:
-            group.start_soon(asks, request)
-            await until(lambda: chat.messages)
-            await anyio.wait_all_tasks_blocked()
-            assert await other.reply("ann", "x", message_id="m1") is not None
-            [entry] = (await inbox.list("ann")).entries
-            if end == "answered":
-                await inbox.answer("ann", entry.id, "decline")
-            elif end == "withdrawn":
-                await inbox.withdraw("ann", entry.id)
-            else:
-                now[0] = entry.max_expires_at.timestamp() + 1
-                await inbox.list("ann")
+    async with continued_by_another_process(chat, inbox, TWO_TEXTS):
+        [entry] = (await inbox.list("ann")).entries
+        if end == "answered":
+            await inbox.answer("ann", entry.id, "decline")
+        elif end == "withdrawn":
+            await inbox.withdraw("ann", entry.id)
+        else:
+            now[0] = entry.max_expires_at.timestamp() + 1
+            await inbox.list("ann")
 
     assert not any(each.buttons for each in chat.messages.values())
     assert chat.messages["1"].text.endswith("Continued below.")
