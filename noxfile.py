@@ -225,9 +225,12 @@ def tests(session: nox.Session, mcp: str) -> None:
     """Check the types and run the tests with one release of the SDK."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", *FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
-    typed = {MCP[0]: [], MCP[1]: ["mcp_elicit_client", *SDK_TESTS], MCP[2]: OLDEST_SDK_TYPES}[mcp]
+    typed, paths = {
+        MCP[0]: ([], TESTS),
+        MCP[1]: (["mcp_elicit_client", *SDK_TESTS], SDK_TESTS),
+        MCP[2]: (OLDEST_SDK_TYPES, OLDEST_SDK_TESTS),
+    }[mcp]
     mypy(session, *typed)
-    paths = dict(zip(MCP, (TESTS, SDK_TESTS, OLDEST_SDK_TESTS), strict=True))[mcp]
     pytest(session, *(() if session.posargs else paths))
     if mcp == MCP[0] and not session.posargs:
         pytest(session, *PAGES, "--dist", "loadfile")
