@@ -55,8 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _configure_output()
     if argv is None:  # this is the program, and not a function of another one
-        for each in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
-            number = getattr(signal, each, signal.SIGTERM)
+        for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:  # Windows has no SIGHUP
             if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` wants it
                 signal.signal(number, _interrupt)
     arguments = list(sys.argv[1:] if argv is None else argv)
