@@ -170,8 +170,16 @@ def cache_of(session: nox.Session, tool: str) -> str:
 
 
 def mypy(session: nox.Session, *paths: str) -> None:
-    """Check the types in *paths*, or in all files, against the packages of *session*."""
-    session.run("mypy", *paths, env={"MYPY_CACHE_DIR": cache_of(session, "mypy")})
+    """
+    Check the types in *paths*, or in all files, against the packages of *session*.
+
+    The first run begins with what mypy found out about the files elsewhere, which saves half the time or more: it
+    reads again what differs.
+    """
+    cache = Path(cache_of(session, "mypy"))
+    if Path(".mypy_cache").exists() and not cache.exists():
+        shutil.copytree(".mypy_cache", cache)
+    session.run("mypy", *paths, env={"MYPY_CACHE_DIR": str(cache)})
 
 
 def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", profile: str = "ci") -> None:
