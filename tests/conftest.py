@@ -16,8 +16,8 @@ from hypothesis import settings
 
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from tests.servers.fork_server import fork_server
 from tests.support import EVENT_LOOPS, LONG, PROFILE
-from tests.support.fork_server import fork_server
 from tests.support.slow import needs_posix
 
 if TYPE_CHECKING:

@@ -40,6 +40,7 @@ from mcp_elicit_client.policies import (
     recommended,
 )
 from mcp_elicit_client.typing import Policy, Request
+from tests.servers.fork_server import server_command
 from tests.servers.visitor import FORM, asked_form
 from tests.support import ROOT, http_server, until
 from tests.support.inboxes import Clock, RedisServer, Stores, call_snapshot
@@ -47,7 +48,7 @@ from tests.support.inprocess import in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
-AIRLINE = [sys.executable, "-m", "tests.servers.airline"]
+AIRLINE = server_command("tests.servers.airline")
 NAMED = {"name": "Ann"}
 URL = "https://login.example.com/start"
 

@@ -19,6 +19,7 @@ from mcp_elicit_client.cli import main
 from mcp_elicit_client.cli.call_store import default_store
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.inbox import Inbox, SqliteStore
+from tests.servers.fork_server import server_command
 from tests.servers.tasker import ask
 from tests.support import ASKER, DEMO, ROOT, free_port, http_server, recording_browser
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.rounds]
 
-TASKER = ["--env", "ELICIT_TASKS", "--", sys.executable, "-m", "tests.servers.tasker"]
+TASKER = ["--env", "ELICIT_TASKS", "--", *server_command("tests.servers.tasker")]
 FORM = {
     "message": "Your order?",
     "requestedSchema": {

@@ -18,7 +18,6 @@ import importlib.metadata
 import json
 import logging
 import platform
-import sys
 import tempfile
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from mcp_elicit_client import Answer, UrlRequest
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Handler, Request
 from tests.compatibility.judging import EXPECTED, NAMES
+from tests.servers.fork_server import server_command
 
 SERVER = Path(__file__).parent / "server.py"
 SECRET = "/home/ann/.config/token"
@@ -79,7 +79,8 @@ def servers(*options: str) -> Iterator[tuple[Servers, dict[str, Path]]]:
     """Make two servers: their command lines, and the files that they write to."""
     with tempfile.TemporaryDirectory() as folder:
         seen = {name: Path(folder) / name for name in NAMES}
-        yield {name: [sys.executable, str(SERVER), str(path), *options] for name, path in seen.items()}, seen
+        command = server_command("tests.compatibility.server", SERVER)
+        yield {name: [*command, str(path), *options] for name, path in seen.items()}, seen
 
 
 def taken(path: Path) -> list[dict[str, Any]]:

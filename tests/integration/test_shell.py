@@ -16,13 +16,14 @@ import pytest
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.integration.test_everything import everything_over_http
+from tests.servers.fork_server import server_command
 from tests.servers.tasker import ask
 from tests.support import FILLED_IN, ROOT, free_port, http_server, npm_environment, npm_tool, read_line, skip_or_fail
 
 FORM = "trigger-elicitation-request"
 FASTMCP = [sys.executable, "-m", "tests.servers.fastmcp_asker"]
 COMMAND = [sys.executable, "-m", "mcp_elicit_client"]
-TASKER = [sys.executable, "-m", "tests.servers.tasker"]
+TASKER = server_command("tests.servers.tasker")
 NODE = ROOT / ".npm" / "node_modules"
 
 Run: TypeAlias = Callable[..., tuple[int, str]]

@@ -21,6 +21,7 @@ import threading
 import mcp.server.lowlevel
 import mcp.server.stdio  # noqa: F401
 
+import mcp_elicit_client.relay
 import mcp_elicit_client.sdk.callback  # noqa: F401
 import tests.servers.serving  # noqa: F401
 

@@ -32,7 +32,7 @@ from mcp_elicit_client import (
 )
 from mcp_elicit_client.core.form import keywords_of
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from tests.support.fork_server import server_command
+from tests.servers.fork_server import server_command
 
 C = TypeVar("C", bound=Callable[..., Any])
 

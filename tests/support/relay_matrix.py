@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, connect
 from mcp_elicit_client.exceptions import CallTimeoutError, RequestStateRejectedError
 from mcp_elicit_client.typing import Request
+from tests.servers.fork_server import server_command
 from tests.support.gateways import MODES, SIDES
 
-GATEWAY = [sys.executable, "-m", "tests.servers.gateway"]
+GATEWAY = server_command("tests.servers.gateway")
 HASTY = 0.25
 RELAYS: dict[str, dict[str, Any]] = {
     "push": {"mode": "legacy"},

@@ -1,4 +1,4 @@
-"""Servers of the tests that start without an import of the SDK; see ``tests/servers/forking.py``."""
+"""Commands of servers that start without an import of the SDK; see ``forking.py``."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SERVERS = Path(__file__).parent.parent / "servers"
+SERVERS = Path(__file__).parent
 SOCKET = "ELICIT_FORK_SERVER"
 """The variable that names the socket of the fork server, if there is one."""
 
 
-def server_command(module: str) -> list[str]:
-    """Return the command that starts *module* as a server; there may be arguments after it."""
+def server_command(module: str, script: Path | None = None) -> list[str]:
+    """
+    Return the command that starts *module* as a server; there may be arguments after it.
+
+    Without a fork server, *script* starts instead, which need not be in the search path of the process.
+    """
     path = os.environ.get(SOCKET)
     if path is None:
-        return [sys.executable, "-m", module]
+        return [sys.executable, "-m", module] if script is None else [sys.executable, str(script)]
     return [sys.executable, "-IS", str(SERVERS / "forked.py"), path, module]
 
 
