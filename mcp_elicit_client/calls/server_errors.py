@@ -19,7 +19,8 @@ from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
-_INVALID_REQUEST, _INTERNAL_ERROR, _MISSING_CAPABILITY = -32600, -32603, -32021
+MISSING_CAPABILITY = -32021
+_INVALID_REQUEST, _INTERNAL_ERROR = -32600, -32603
 
 _INVALID_RESULT = (
     "The server returned a result that the protocol version of this connection does not allow. "
@@ -141,7 +142,7 @@ def raise_if_capability_is_required(error: Exception) -> None:
         CapabilityRequiredError: If the server requires a capability that is
             not declared.
     """
-    if error_code(error) != _MISSING_CAPABILITY:
+    if error_code(error) != MISSING_CAPABILITY:
         return
     required = error_data(error).get("requiredCapabilities")
     known = ("elicitation", "extensions", "roots", "sampling")

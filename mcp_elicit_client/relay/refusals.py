@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code, sdk_error
+from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, MISSING_CAPABILITY, error_code, sdk_error
 from mcp_elicit_client.exceptions import (
     CallError,
     CallTimeoutError,
@@ -13,6 +13,7 @@ from mcp_elicit_client.exceptions import (
     HandshakeRequiredError,
     InboxError,
 )
+from mcp_elicit_client.typing import Mode
 
 INTERNAL_ERROR = -32603
 REQUEST_TIMEOUT = -32001
@@ -87,6 +88,24 @@ class ConnectionLostError(CallError):
 
     def __init__(self) -> None:
         super().__init__("The gateway lost its connection to the server. Send the same request again.")
+
+
+def check_declared(asked: frozenset[Mode], declared: frozenset[Mode]) -> None:
+    """
+    Check that a client declares the modes in which it is asked, as it must with each of its requests.
+
+    Raises:
+        Exception: The SDK's error for a missing capability.  The call goes on
+            waiting, so the client can send the same request with it.
+    """
+    missing = sorted(asked - declared)
+    if missing:
+        raise sdk_error(
+            MISSING_CAPABILITY,
+            "The call is waiting for an elicitation that this request does not declare. "
+            "Send it again with the capability.",
+            {"requiredCapabilities": {"elicitation": {mode: {} for mode in missing}}},
+        )
 
 
 def to_sdk_error(error: Exception) -> Exception:

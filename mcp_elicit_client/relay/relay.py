@@ -13,7 +13,7 @@ import anyio.abc
 from typing_extensions import Self
 
 from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync, check_type
-from mcp_elicit_client._concurrency import call_sync_inside
+from mcp_elicit_client._concurrency import call_sync_inside, single_error
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.request import Server, check_user
@@ -179,14 +179,18 @@ class Relay:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all calls, and close all connections."""
+        """End all calls, and close all connections.  The block's error leaves it as it was raised."""
         group, self._group = self._group, None
         if group is not None:
             closed = RelayClosedError()
             self._connections.close(closed)
             self._held.close(closed)
             group.cancel_scope.cancel()
-            await group.__aexit__(kind, error, trace)
+            try:
+                await group.__aexit__(kind, error, trace)
+            except BaseException as raised:
+                if single_error(raised, error) is not error:
+                    raise
 
     async def call_tool(self, context: Any, params: Any, *, name: str | None = None) -> Any:
         """
@@ -205,15 +209,15 @@ class Relay:
         Raises:
             Exception: The SDK's error, with which the request ends.
         """
-        return await self._relay(context, params, "tool", name or params.name, params.arguments)
+        return await self._relay(context, params, "tool", params.name if name is None else name, params.arguments)
 
     async def get_prompt(self, context: Any, params: Any, *, name: str | None = None) -> Any:
         """Make the call of a client's ``prompts/get`` request, as `call_tool` does."""
-        return await self._relay(context, params, "prompt", name or params.name, params.arguments)
+        return await self._relay(context, params, "prompt", params.name if name is None else name, params.arguments)
 
     async def read_resource(self, context: Any, params: Any, *, uri: str | None = None) -> Any:
         """Make the call of a client's ``resources/read`` request, as `call_tool` does."""
-        return await self._relay(context, params, "resource", uri or str(params.uri), None)
+        return await self._relay(context, params, "resource", str(params.uri) if uri is None else uri, None)
 
     @asynccontextmanager
     async def connection(self, context: Any) -> AsyncIterator[Any]:

@@ -17,7 +17,7 @@ from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls, Work
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
-from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.refusals import RefusedError, check_declared
 from mcp_elicit_client.relay.state import StateContent, StateSigner
 from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UrlRequiredInRounds
@@ -84,6 +84,7 @@ class RoundCalls:
                 step = await self._continue(downstream, spec, state, responses, progress)
         if isinstance(step, CallOutcome):
             return step.unwrap()
+        check_declared(frozenset(each.mode for each in step.questions.values()), downstream.modes)
         state = StateContent(step.call_id, step.number, step.process)
         return input_required(step, self.signer.sign(state, downstream.caller, self.leg_ttl))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -496,6 +496,35 @@ async def test_a_relay_that_is_open_cannot_be_opened_again() -> None:
         with pytest.raises(RuntimeError, match="is open already"):
             await relay.__aenter__()
         assert json.loads(said(await caller.call_tool(client, "form")))["got"]["action"] == "accept"
+
+
+@pytest.mark.event_loops("asyncio", "trio")
+async def test_an_error_in_the_block_of_a_relay_leaves_it_as_it_was_raised() -> None:
+    with pytest.raises(ValueError, match="of the host"):
+        async with Relay("visitor", target(visitor.build(lambda _line: None))):
+            raise ValueError("of the host")
+
+
+@pytest.mark.event_loops("asyncio", "trio")
+async def test_a_block_of_a_relay_can_be_cancelled() -> None:
+    with anyio.CancelScope() as scope:
+        async with Relay("visitor", target(visitor.build(lambda _line: None))):
+            scope.cancel()
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
+
+
+async def test_an_empty_name_goes_to_the_server_as_it_is() -> None:
+    """The client called the tool ``restaurant.`` of a gateway that removes the prefix."""
+    seen: list[str] = []
+    caller = Caller(User(), "gateway")
+    async with (
+        Relay("visitor", target(visitor.build(seen.append))) as relay,
+        connected({"restaurant": relay}, "push", caller) as client,
+    ):
+        with suppress(Exception):  # no tool has this name
+            await caller.call_tool(client, "restaurant.", {})
+    assert seen[0] == ""
 
 
 @pytest.mark.parametrize("down", SIDES)

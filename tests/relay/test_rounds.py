@@ -37,6 +37,7 @@ from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, StateContent, StateSigner
 from mcp_elicit_client.stored_answers import is_resuming
 from tests.servers import visitor
+from tests.servers.gateway import build as gateway_server
 from tests.support.gateways import MODES, said, streams_to
 from tests.support.inboxes import Clock, Stores, open_stores
 
@@ -117,8 +118,6 @@ async def gateway(
     **options: Any,
 ) -> AsyncIterator[Client]:
     """Connect to a gateway to the server `visitor`; with *has_wire*, all messages are JSON."""
-    from tests.servers.gateway import build
-
     if up == "rounds, in an inbox":
         up, options = "rounds", {"inbox": Inbox(MemoryStore()), **options}
     people = ["ann"]
@@ -130,7 +129,8 @@ async def gateway(
     async with (
         Relay("visitor", upstream, mode=MODES[up], user=lambda _context: people[0], **options) as open_relay,
         sdk.Client(
-            streams_to(build(open_relay)) if has_wire else build(open_relay), elicitation_callback=declare
+            streams_to(gateway_server(open_relay)) if has_wire else gateway_server(open_relay),
+            elicitation_callback=declare,
         ) as client,
     ):
         with anyio.fail_after(30):
@@ -232,6 +232,26 @@ async def test_the_same_responses_again_lead_to_the_same_result_and_are_sent_onc
     assert said(done) == said(repeated) == json.dumps({"got": [ANN, BOB]})
     assert len([line for line in seen if line.startswith("twice ") and "done" in line]) == 1
     assert len(seen) == (2 if up == "push" else 4)
+
+
+@pytest.mark.parametrize("up", MODES)
+async def test_a_request_without_the_capability_is_not_asked_and_the_call_goes_on_waiting(up: str) -> None:
+    """The client declares its capabilities with each request."""
+    sdk: Any = mcp
+    server = visitor.build_for_mcp_2(visitor.Tools(lambda _line: None))
+    async with (
+        Relay("visitor", server, mode=MODES[up], user=lambda _context: "ann") as relay,
+        sdk.Client(gateway_server(relay), elicitation_callback=declare) as able,
+        sdk.Client(gateway_server(relay)) as unable,
+    ):
+        asked = await Client(able, []).call("form")
+        with pytest.raises(sdk.MCPError, match="does not declare") as caught:
+            await Client(unable, []).call("form", state=asked.request_state)
+        error = caught.value.error
+        assert (error.code, error.data) == (-32021, {"requiredCapabilities": {"elicitation": {"form": {}}}})
+        answers = dict.fromkeys(keys(asked), ANN)
+        result = await Client(able, []).call("form", state=asked.request_state, responses=answers)
+    assert json.loads(said(result)) == {"got": ANN}
 
 
 @pytest.mark.parametrize("up", ["rounds", "rounds, in an inbox"])
@@ -486,11 +506,9 @@ async def test_a_held_call_of_a_process_that_stopped_ends_in_an_error() -> None:
 
 
 async def test_a_held_call_of_a_relay_that_was_closed_has_ended() -> None:
-    from tests.servers.gateway import build
-
     sdk: Any = mcp
     open_relay = Relay("visitor", visitor.build(lambda _line: None), mode="legacy")
-    async with sdk.Client(build(open_relay), elicitation_callback=declare) as connected:
+    async with sdk.Client(gateway_server(open_relay), elicitation_callback=declare) as connected:
         client = Client(connected, [])
         async with open_relay:
             first = await client.call("form")
@@ -558,15 +576,13 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
 
 
 async def test_an_answer_that_was_being_sent_when_its_relay_was_closed_is_sent_by_another_process() -> None:
-    from tests.servers.gateway import build
-
     sdk: Any = mcp
     seen: list[str] = []
     options: dict[str, Any] = {"key": b"k" * 32, "inbox": Inbox(MemoryStore())}
     closing = Relay("visitor", visitor.build(seen.append), user=lambda _context: "ann", **options)
     async with (
         gateway("rounds", seen, **options) as other,
-        sdk.Client(build(closing), elicitation_callback=declare) as connected,
+        sdk.Client(gateway_server(closing), elicitation_callback=declare) as connected,
         anyio.create_task_group() as group,
     ):
         one = Client(connected, [])
