@@ -30,6 +30,7 @@ from tests.support.gateways import MODES, SIDES, User, connected, said, streams_
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 URL = "https://login.example.com/start"
+both_loops = pytest.mark.event_loops("asyncio", "trio")
 both_sides = pytest.mark.parametrize(("up", "down"), [(up, down) for up in SIDES for down in SIDES], ids=str)
 
 
@@ -163,6 +164,7 @@ async def test_a_required_url_that_the_gateway_refuses_fails_the_call(up: str, d
     assert user.requests == []
 
 
+@both_loops
 async def test_a_completed_url_is_reported_with_the_id_of_the_gateway() -> None:
     """The server reports it after the call that required the URL has ended."""
     finished = anyio.Event()
@@ -248,6 +250,7 @@ async def test_users_never_share_a_connection_and_calls_at_the_same_time_neither
     assert opened == ["ann", "bob", "ann"]
 
 
+@both_loops
 @pytest.mark.parametrize("down", SIDES)
 async def test_a_request_of_a_cancelled_call_is_not_made_in_the_next_one(down: str, tmp_path: Path) -> None:
     """The server ignores the cancellation, and asks later."""
@@ -284,6 +287,7 @@ async def test_a_request_of_a_cancelled_call_is_not_made_in_the_next_one(down: s
     assert user.requests == []
 
 
+@both_loops
 async def test_the_connections_of_a_client_are_closed_when_it_disconnects() -> None:
     server = visitor.build(lambda _line: None)
     opened: list[anyio.Event] = []
@@ -498,14 +502,14 @@ async def test_a_relay_that_is_open_cannot_be_opened_again() -> None:
         assert json.loads(said(await caller.call_tool(client, "form")))["got"]["action"] == "accept"
 
 
-@pytest.mark.event_loops("asyncio", "trio")
+@both_loops
 async def test_an_error_in_the_block_of_a_relay_leaves_it_as_it_was_raised() -> None:
     with pytest.raises(ValueError, match="of the host"):
         async with Relay("visitor", target(visitor.build(lambda _line: None))):
             raise ValueError("of the host")
 
 
-@pytest.mark.event_loops("asyncio", "trio")
+@both_loops
 async def test_a_block_of_a_relay_can_be_cancelled() -> None:
     with anyio.CancelScope() as scope:
         async with Relay("visitor", target(visitor.build(lambda _line: None))):
@@ -555,6 +559,7 @@ async def test_a_function_of_the_gateway_that_raises_a_cancellation_fails_the_ca
             await caller.call_tool(client, "echo", {})
 
 
+@both_loops
 @both_sides
 async def test_a_call_in_progress_ends_with_an_error_when_its_relay_is_closed(
     up: str, down: str, tmp_path: Path
@@ -598,6 +603,7 @@ async def silence(connected: anyio.Event | None = None) -> AsyncIterator[Any]:
         yield ours
 
 
+@both_loops
 @pytest.mark.parametrize("down", SIDES)
 async def test_a_call_whose_relay_is_closed_while_it_connects_ends_with_an_error(down: str) -> None:
     connecting = anyio.Event()

@@ -99,7 +99,8 @@ class Tools:
         try:
             result: dict[str, Any] | Asks = await getattr(self, name)(peer, **arguments)
         except BaseException as error:
-            self.seen(f"{name} ended by {type(error).__name__}")
+            is_cancelled = isinstance(error, anyio.get_cancelled_exc_class())
+            self.seen(f"{name} ended by {'cancellation' if is_cancelled else type(error).__name__}")
             raise
         if isinstance(result, dict):
             self.seen(f"{name} done")
