@@ -8,7 +8,7 @@ import gc
 import inspect
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,10 +33,24 @@ settings.register_profile("long", max_examples=1_000, deadline=None)
 settings.load_profile(PROFILE)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def anyio_backend(request: pytest.FixtureRequest) -> Any:
-    """The event loop of one test, as anyio's pytest plugin takes it."""
+    """The event loop of one test or of a module, as anyio's pytest plugin takes it."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+async def shared_browser(anyio_backend: Any) -> AsyncIterator[None]:
+    """
+    One event loop for all tests of a module, and one browser for ``tests.support.chromium.browser``.
+
+    All async tests of the module need this fixture, since anyio has one event loop at a time.
+    """
+    from tests.support.chromium import SharedBrowser
+
+    async with contextlib.AsyncExitStack() as stack:
+        SharedBrowser.current = SharedBrowser(stack)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +111,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     fixtures = metafunc._arg2fixturedefs.get("anyio_backend")  # empty if the test is parametrized with event loops
     if fixtures and fixtures[-1].func.__module__ == __name__:
         marker = metafunc.definition.get_closest_marker("event_loops")
-        metafunc.parametrize("anyio_backend", marker.args if marker else EVENT_LOOPS, indirect=True)
+        metafunc.parametrize(
+            "anyio_backend",
+            marker.args if marker else EVENT_LOOPS,
+            indirect=True,
+            scope="module" if "shared_browser" in metafunc.fixturenames else "function",
+        )
 
 
 @pytest.hookimpl(tryfirst=True)

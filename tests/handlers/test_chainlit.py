@@ -23,14 +23,14 @@ from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, example_value, form_params, free_port, until
 from tests.support.chat_corpus import forms, in_terminal, labels, typed
-from tests.support.chromium import browser, picture
+from tests.support.chromium import IN_A_BROWSER, browser, picture
 
 if importlib.util.find_spec("chainlit") is None:
     pytest.skip("chainlit is not installed", allow_module_level=True)
 
 from tests.support.chainlit_chat import CHAINLIT, Person, joined, running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 FIELDS: dict[str, Any] = {
     "name": {"type": "string", "title": "Name", "description": "As in *your* passport"},

@@ -13,11 +13,11 @@ import pytest
 
 from mcp_elicit_client.demo.server import REQUESTS
 from tests.support import ROOT
-from tests.support.chromium import browser, picture
+from tests.support.chromium import IN_A_BROWSER, browser, picture
 from tests.support.jupyterlab import JupyterLab, command, jupyterlab, open_notebook, run_cell
 from tests.support.notebooks import skip_unless_wanted
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 OLD = "ELICIT_IPYKERNEL_6"
 """The variable with the directory of ipykernel 6."""

@@ -19,11 +19,11 @@ import httpx
 import pytest
 
 from tests.support import ROOT, free_port, recording_browser, skip_or_fail, until
-from tests.support.chromium import browser
+from tests.support.chromium import IN_A_BROWSER, browser
 from tests.support.pages import FollowedPage
 from tests.support.tmux import environment, window
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 
 async def listening(port: int) -> bool:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support import ROOT, skip_or_fail
+
+IN_A_BROWSER = [pytest.mark.anyio, pytest.mark.event_loops("asyncio"), pytest.mark.usefixtures("shared_browser")]
+"""The marks of a module whose tests need a browser."""
 
 SERIOUS = {"serious", "critical"}
 
@@ -34,21 +39,39 @@ def _headless_chromium() -> str:
     return shutil.which("chromium-headless-shell") or chromium()
 
 
+class SharedBrowser:
+    """A browser without a window for all tests of a module, which starts with the first test that needs it."""
+
+    current: SharedBrowser
+
+    def __init__(self, stack: AsyncExitStack) -> None:
+        self._stack = stack
+        self._launched: Any = None
+
+    async def launched(self) -> Any:
+        """Return the browser, which starts again if a test ended it."""
+        if self._launched is None or not self._launched.is_connected():
+            try:
+                from playwright.async_api import async_playwright
+            except ImportError:
+                skip_or_fail("playwright is not installed")
+            playwright = await self._stack.enter_async_context(async_playwright())
+            self._launched = await playwright.chromium.launch(
+                executable_path=_headless_chromium(), args=["--no-sandbox"]
+            )
+            self._stack.push_async_callback(self._launched.close)
+        return self._launched
+
+
 @asynccontextmanager
-async def browser(*arguments: str) -> AsyncIterator[Any]:
-    """A browser without a window."""
+async def browser() -> AsyncIterator[Any]:
+    """The browser of the fixture `shared_browser`, which closes all pages at the end."""
+    launched = await SharedBrowser.current.launched()
     try:
-        from playwright.async_api import async_playwright
-    except ImportError:
-        skip_or_fail("playwright is not installed")
-    async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(
-            executable_path=_headless_chromium(), args=["--no-sandbox", *arguments]
-        )
-        try:
-            yield launched
-        finally:
-            await launched.close()
+        yield launched
+    finally:
+        for context in launched.contexts:
+            await context.close()
 
 
 async def until_it_takes_a_yes(page: Any, *, has_script: bool = True) -> None:

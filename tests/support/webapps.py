@@ -5,9 +5,18 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
+
+if TYPE_CHECKING:
+    import uvicorn
+
+
+async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until the server is told to exit: if it is cancelled, the event loop keeps its socket."""
+    with anyio.CancelScope(shield=True):
+        await server.serve([listening])
 
 
 @asynccontextmanager
@@ -22,6 +31,8 @@ async def serving(app: Any, name: str = "127.0.0.1", **options: Any) -> AsyncIte
     )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         async with anyio.create_task_group() as group:
-            group.start_soon(server.serve, [listening])
-            yield f"http://{name}:{listening.getsockname()[1]}"
-            server.should_exit = True
+            group.start_soon(_serve, server, listening)
+            try:
+                yield f"http://{name}:{listening.getsockname()[1]}"
+            finally:
+                server.should_exit = True

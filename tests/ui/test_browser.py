@@ -21,9 +21,9 @@ from mcp_elicit_client.typing import Answer
 from tests.integration.test_everything import TOOL as URL_TOOL
 from tests.integration.test_everything import URL, everything
 from tests.support import FILLED_IN, ROOT, form_params
-from tests.support.chromium import browser, chromium, tab_to, until_it_takes_a_yes, violations
+from tests.support.chromium import IN_A_BROWSER, browser, chromium, tab_to, until_it_takes_a_yes, violations
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 FORM_TOOL = "trigger-elicitation-request"
 NAME = form_params({"properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]}, "Who?")
@@ -76,8 +76,8 @@ class Question:
 
 
 @asynccontextmanager
-async def sitting(*arguments: str, **context: Any) -> AsyncIterator[Desk]:
-    async with browser(*arguments) as launched:
+async def sitting(**context: Any) -> AsyncIterator[Desk]:
+    async with browser() as launched:
         desk = Desk(await launched.new_context(locale="en-US", **context))
         try:
             yield desk

@@ -16,11 +16,11 @@ from starlette.routing import Mount, Route
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import ROOT, form_params
-from tests.support.chromium import browser, violations
+from tests.support.chromium import IN_A_BROWSER, browser, violations
 from tests.support.inboxes import Waiting, asking, pending, request
 from tests.support.webapps import serving
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 WHO = form_params(
     {

@@ -18,13 +18,13 @@ from mcp_elicit_client.handlers.browser import tab
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import form_params
-from tests.support.chromium import SET_VISIBILITY, browser, tab_to, until_it_takes_a_yes
+from tests.support.chromium import IN_A_BROWSER, SET_VISIBILITY, browser, tab_to, until_it_takes_a_yes
 from tests.support.inboxes import asking as inbox_asking
 from tests.support.inboxes import pending, request
 from tests.support.webapps import serving
 from tests.ui.test_browser import asking, sitting
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 WHO = form_params(
     {

@@ -15,11 +15,11 @@ from starlette.routing import Mount, Route
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import ROOT, form_params, skip_or_fail
-from tests.support.chromium import browser, violations
+from tests.support.chromium import IN_A_BROWSER, browser, violations
 from tests.support.inboxes import asking, pending, request
 from tests.support.webapps import serving
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio"), pytest.mark.slow]
+pytestmark = [*IN_A_BROWSER, pytest.mark.slow]
 
 WHO = form_params({"properties": {"name": {"type": "string", "title": "Your name"}}, "required": ["name"]}, "Who?")
 PACKAGES = ROOT / ".npm" / "node_modules"
