@@ -55,7 +55,6 @@ def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-both_loops = pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
 every_way = pytest.mark.parametrize(
     ("anyio_backend", "transport"), [("asyncio", "stdio"), ("asyncio", "http"), ("trio", "stdio")]
 )
@@ -667,7 +666,7 @@ async def test_a_cancelled_call_withdraws_its_request_and_the_server_is_notified
     assert [line for line in seen.lines if "accept" in line or "decline" in line] == []
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_a_request_that_the_server_withdraws_disappears(seen: Seen, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
 
@@ -682,7 +681,7 @@ async def test_a_request_that_the_server_withdraws_disappears(seen: Seen, tmp_pa
     assert user.withdrawn == 1
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_other_calls_continue_while_a_request_is_open(connect_mode: ConnectMode, seen: Seen) -> None:
     async def call_meanwhile(_request: Request) -> Answer:
         got = await call(connections[0], "echo", {"still": "here"})

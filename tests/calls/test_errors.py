@@ -31,7 +31,6 @@ from tests.support.raw import ERAS, raw_server
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 SDK: Any = mcp
-both_loops = pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
 
 
 async def ann(_request: Request) -> Answer:
@@ -87,7 +86,7 @@ async def test_an_error_is_caught_around_the_connection(
     assert type(caught.value) is expected
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_an_error_is_caught_around_a_client_or_session() -> None:
     caller = Caller(ann, "mail")
     for mode in ("legacy", "auto") if supports_multi_round_trip() else ():
@@ -165,7 +164,7 @@ WRONG: dict[str, tuple[Any, Any, str]] = {
 }
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 @pytest.mark.parametrize(("name", "arguments", "text"), WRONG.values(), ids=WRONG)
 async def test_wrong_arguments_of_a_call_are_named(name: Any, arguments: Any, text: str) -> None:
     caller = Caller(ann, "mail")
@@ -174,7 +173,7 @@ async def test_wrong_arguments_of_a_call_are_named(name: Any, arguments: Any, te
             await caller.call_tool(client, name, arguments)
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_a_missing_uri_of_a_resource_is_named() -> None:
     caller, uri = Caller(ann, "mail"), cast("str", None)
     async with in_process(caller, "legacy") as client:
@@ -190,7 +189,7 @@ def test_an_option_of_the_sdk_that_the_caller_sets_is_refused(option: str) -> No
             connecting("https://mail.example.com/mcp", **options)
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_what_a_prompt_does_not_take_is_named_and_no_fault_of_the_server() -> None:
     caller, number, meta = Caller(ann, "mail"), cast("dict[str, str]", {"pages": 5}), cast("dict[str, Any]", {5: 1})
     async with in_process(caller, "legacy") as client:
@@ -200,7 +199,7 @@ async def test_what_a_prompt_does_not_take_is_named_and_no_fault_of_the_server()
             await caller.get_prompt(client, "summary", meta=meta)
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 @pytest.mark.parametrize("name", ["progressToken", "progress_token"])
 async def test_a_progress_token_that_is_none_is_named_and_no_fault_of_the_server(name: str) -> None:
     caller = Caller(ann, "mail")
@@ -215,7 +214,7 @@ CYCLE["again"] = CYCLE
 NOT_JSON = {"an object": object(), "a lone surrogate": "\ud83d", "bytes": b"\xff", "a cycle": CYCLE}
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 @pytest.mark.parametrize("value", NOT_JSON.values(), ids=NOT_JSON)
 async def test_a_value_that_json_does_not_allow_is_refused_before_it_ends_the_session(value: Any) -> None:
     caller = Caller(ann, "mail")
@@ -226,7 +225,7 @@ async def test_a_value_that_json_does_not_allow_is_refused_before_it_ends_the_se
             await caller.read_resource(client, "mail://inbox", meta={"a": value})
 
 
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_a_name_or_the_argument_of_a_prompt_with_a_lone_surrogate_is_refused() -> None:
     caller = Caller(ann, "mail")
     async with in_process(caller, "legacy") as client:
@@ -238,7 +237,7 @@ async def test_a_name_or_the_argument_of_a_prompt_with_a_lone_surrogate_is_refus
 
 
 @pytest.mark.rounds
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_a_response_of_the_host_that_json_does_not_allow_is_refused_before_it_ends_the_session() -> None:
     async def list_roots(_context: Any) -> Any:
         return types.ListRootsResult.model_validate({"roots": [{"uri": "file:///home", "name": "\ud83d"}]})
@@ -265,7 +264,7 @@ def test_advice_is_a_sentence() -> None:
 
 
 @pytest.mark.rounds
-@both_loops
+@pytest.mark.event_loops("asyncio", "trio")
 async def test_a_server_that_cannot_ask_over_the_connection_says_so_and_the_next_connection_can() -> None:
     caller = Caller(ann, "mail")
     server = build(lambda _line: None)
