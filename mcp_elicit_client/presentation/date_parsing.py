@@ -26,7 +26,9 @@ _DATE_AND_TIME = (
     r"(?P<date>.{5,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일]))"
     r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp](?:\. ?)?[Mm]|[ \t][Uu]hr).{0,100})"
 )
-_HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?(?:([0-9]{1,2}) ?[分분]|([0-9]{2})))?"
+_HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시时点點])(?: ?(?:([0-9]{1,2}) ?[分분]|([0-9]{2})|([半반])))?"
+_HALVES = {"午前": "AM", "上午": "AM", "오전": "AM", "午後": "PM", "下午": "PM", "오후": "PM"}
+_HALF_FIRST = rf"({'|'.join(_HALVES)}) ?([0-9]{{1,2}})(:[0-9:]{{2,5}})"
 _TIME = (
     r"(?a)(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
     r"(?:[ \t]?(?P<half>[AaPp])(?:\. ?)?[Mm]\.?(?![A-Za-z/]))?(?P<clock>[ \t][Uu]hr)?"
@@ -93,11 +95,14 @@ def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
 
 
 def _in_either_order(first: str, second: str, year: str, conventions: Conventions) -> tuple[str, ...]:
-    readings = {"dmy": _iso(year, second, first), "mdy": _iso(year, first, second)}
-    usual = readings.get(conventions.date_order or "", "")
-    if is_date(usual):
-        return (usual,)
-    return tuple(dict.fromkeys(filter(is_date, readings.values()))) or (usual or readings["dmy"],)
+    readings = [_iso(year, second, first), _iso(year, first, second)]
+    if conventions.date_order == "mdy":
+        readings.reverse()
+    if conventions.date_order in ("dmy", "mdy") and is_date(readings[0]):
+        return (readings[0],)
+    # Without a valid reading, the error is about the order in which the month at least exists.
+    with_month = [each for each in readings if 1 <= int(each[5:7]) <= 12]
+    return tuple(dict.fromkeys(filter(is_date, readings))) or (*with_month, *readings)[:1]
 
 
 def _with_month_name(text: str, names: MonthNames) -> tuple[str, ...]:
@@ -195,8 +200,17 @@ def names_time_zone(text: str) -> bool:
 
 
 def _with_colons(text: str) -> str:
-    """Return *text* with its times as ``19:30``, not ``19h30`` or ``19時30分``, and without no-break spaces."""
-    return re.sub(_HOURS, lambda match: f"{match[1]}:{match[2] or match[3] or '00':0>2}", text.translate(_SPACES))
+    """Return *text* with its times as ``19:30`` or ``7:30 PM``, not ``19h30`` or ``午後7時30分``, and plain spaces."""
+
+    def join(match: re.Match[str]) -> str:
+        minutes = "30" if match[4] else match[2] or match[3] or "00"
+        return f"{match[1]}:{minutes:0>2}"
+
+    def move_half(match: re.Match[str]) -> str:
+        # Noon and midnight are also called 0 o'clock of their half.
+        return f" {int(match[2]) or 12}{match[3]} {_HALVES[match[1]]}"
+
+    return re.sub(_HALF_FIRST, move_half, re.sub(_HOURS, join, text.translate(_SPACES))).strip()
 
 
 def _iso(year: str, month: str, day: str) -> str:
