@@ -423,6 +423,21 @@ def test_a_thousand_lines_of_output_appear_above_the_form(tmp_path: Path) -> Non
     assert sorted(lines) == [f"{at:04}" for at in range(1000)]
 
 
+def test_a_click_moves_the_focus_wherever_the_form_is_in_the_terminal() -> None:
+    two_fields = HOST.replace('"name": {"type": "string"}', '"first": {"type": "string"}, "last": {"type": "string"}')
+    code = two_fields.replace("Handler()", "Handler(mouse=True)").replace("BODY", "chatter(5)")
+    with window([sys.executable, "-c", code], quiet(), cwd=ROOT, rows=20) as pane:
+        lines = pane.sees("> ", "| last", "Ctrl+S Review").splitlines()
+        row = next(at for at, line in enumerate(lines, 1) if "| last" in line)
+        until = time.monotonic() + PATIENCE
+        # The form is drawn before the terminal has told where it is.
+        while ">  | last" not in pane.shown and time.monotonic() < until:
+            pane.types(f"\x1b[<0;10;{row}M\x1b[<0;10;{row}m")
+            time.sleep(0.1)
+        pane.types("Lovelace")
+        pane.sees("| last  |  Lovelace")
+
+
 def test_a_withdrawn_request_releases_the_terminal(tmp_path: Path) -> None:
     body = f"""
     import pathlib

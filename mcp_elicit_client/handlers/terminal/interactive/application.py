@@ -245,8 +245,15 @@ class TerminalApp:
                 # Discard keys from before the view was visible.
                 _flush(reader)
                 application.create_background_task(_keep_mode(application, reader))
+            if self.mouse and application.renderer.last_rendered_screen is None:
+                # The row of a click counts from the top of the terminal.  The cursor is where the view begins.
+                writer.ask_for_cpr()
 
         def after(_: object) -> None:
+            screen, renderer = application.renderer.last_rendered_screen, application.renderer
+            if screen is not None and self.mouse and renderer.height_is_known:
+                # The terminal has scrolled for this view, and does not scroll back for a shorter one.
+                renderer._min_available_height = max(renderer._min_available_height, screen.height)  # noqa: SLF001
             if self.view is not None:
                 self.view.drawn()  # drawing takes time, so the delay begins here
 
