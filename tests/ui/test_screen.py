@@ -939,6 +939,24 @@ async def test_the_cursor_stands_on_the_character_before_which_text_is_inserted(
     assert "".join(places) == "9876543210" * 3
 
 
+@pytest.mark.parametrize(
+    ("title", "is_disputed"), [("Zoë", False), ("お名前", False), ("नाम", True), ("👍🏽", True), ("ชื่อ", True)]
+)
+async def test_whole_lines_are_written_where_terminals_do_not_agree_on_columns(title: str, is_disputed: bool) -> None:
+    written = io.StringIO()
+    output = Vt100_Output(written, lambda: Size(rows=40, columns=80), term="xterm", enable_cpr=False)
+    request = form({"a": {"type": "string", "title": title}, "b": NAME})
+    async with asking(request, output=output) as person:
+        for key in (TAB, "x", "y"):
+            before = len(written.getvalue())
+            await person.types(key)
+        changed = written.getvalue()[before:]
+        await person.types(*LEAVE)
+        await person.done()
+
+    assert (changed.count("\r\x1b[2K") > 3) == ("Your name" in changed) == is_disputed
+
+
 @pytest.mark.parametrize("text", ["क्\u200dष", "می\u200cخواهم", "ශ්\u200dරී"])
 async def test_joiners_of_letters_are_kept(text: str) -> None:
     field = {"type": "string", "title": text, "default": text}

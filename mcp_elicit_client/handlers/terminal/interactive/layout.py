@@ -16,7 +16,7 @@ from prompt_toolkit.layout import BufferControl, UIContent
 from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, columns
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, columns, has_disputed_width
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 
 _KEYS: dict[str, str] = {
@@ -55,6 +55,7 @@ _KEYS_WITHOUT_INPUT: dict[str, str] = {
 """The keys that edit text if a text input has the focus, with their meanings otherwise."""
 
 
+_ERASE_LINE = "\r\x1b[2K"
 _WHEEL = {MouseEventType.SCROLL_UP: "page-up", MouseEventType.SCROLL_DOWN: "page-down"}
 
 
@@ -74,6 +75,9 @@ class ViewControl(BufferControl):
         self._no_input = Buffer()
         super().__init__(buffer=self._no_input, focusable=True)
         self._kept: tuple[object, UIContent] | None = None
+        self._lines: list[Line] = []
+        self._is_disputed = False
+        self._is_odd = False
 
     @property
     def buffer(self) -> Buffer:
@@ -113,12 +117,31 @@ class ViewControl(BufferControl):
         rows = application.output.get_size().rows if application is not None else 24
         key = (application.render_counter if application is not None else 0, width, rows, self._view())
         if self._kept is None or self._kept[0] != key:
-            self._kept = (key, _as_content(self._draw(width, rows), width))
+            drawing = self._draw(width, rows)
+            self._kept = (key, _as_content(drawing, width, self._whole_lines(drawing)))
         return self._kept[1]
 
+    def _whole_lines(self, drawing: Drawing) -> str:
+        """
+        Return a style that makes prompt_toolkit write all lines of *drawing*; empty if it may write what has changed.
 
-def _as_content(drawing: Drawing, width: int) -> UIContent:
+        What has changed is written to columns that are counted.  Where the
+        terminal counts others, it would remain between letters from before.
+        """
+        was_disputed = self._is_disputed
+        self._is_disputed = any(has_disputed_width(text) for line in drawing.lines for _, text in line)
+        if drawing.lines != self._lines:
+            self._lines, self._is_odd = drawing.lines, not self._is_odd
+        if not (was_disputed or self._is_disputed):
+            return ""
+        return "class:odd" if self._is_odd else "class:even"  # no character keeps its style
+
+
+def _as_content(drawing: Drawing, width: int, style: str = "") -> UIContent:
     lines: list[StyleAndTextTuples] = [[*line, ("", " ")] for line in drawing.lines]
+    if style:
+        erase = ("[ZeroWidthEscape]", _ERASE_LINE)
+        lines = [[erase, *((f"{each[0]} {style}", each[1]) for each in line)] for line in lines]
     row, at = drawing.cursor or (0, 0)
     before = "".join(text for _, text in drawing.lines[row])[:at] if drawing.lines else ""
     while columns(before) >= width:  # the window would scroll, and hide the marks before text of the server

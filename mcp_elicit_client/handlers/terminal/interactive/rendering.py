@@ -9,6 +9,7 @@ markup, and lines are broken here, not by the terminal.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -83,6 +84,16 @@ class Drawing:
 def columns(text: str) -> int:
     """Return the columns that the screen gives *text*."""
     return get_cwidth(text)
+
+
+def has_disputed_width(text: str) -> bool:
+    """Return True if terminals do not agree on the columns of *text*, such as of vowel signs, emoji and new letters."""
+    return not text.isascii() and any(map(_is_disputed, text))
+
+
+@lru_cache(maxsize=2_048)
+def _is_disputed(character: str) -> bool:
+    return character >= "\U0001f000" or unicodedata.category(character)[0] in "MC" or not columns(character)
 
 
 def split_emoji(text: str) -> str:

@@ -50,6 +50,11 @@ class _Writer(Vt100_Output):
     it as input.
     """
 
+    def erase_down(self) -> None:
+        """Erase the line of the cursor and those below, although the terminal may count other columns than the form."""
+        self.write_raw("\r")
+        super().erase_down()
+
     def flush(self) -> None:
         try:
             super().flush()
