@@ -522,6 +522,30 @@ async def test_suggested_and_typed_values_have_different_sources() -> None:
     assert answer.sources == {"a": "default", "b": "user", "d": "default"}
 
 
+ADA = {"type": "string", "default": "Ada"}
+
+
+@pytest.mark.parametrize(
+    ("field", "keys", "value"),
+    [
+        (ADA, ["Bob"], "Bob"),
+        (ADA, ["\x1b[200~Bob\x1b[201~"], "Bob"),
+        ({"type": "integer", "default": 4}, ["12"], 12),
+        (ADA, [" Bo"], "Ada Bo"),
+        (ADA, [LEFT, "x"], "Adxa"),
+        (ADA, [RIGHT, "x"], "Adax"),
+        (ADA, ["\x1b[F", "x"], "Adax"),
+        (ADA, [BACKSPACE, "x"], "Adx"),
+        (ADA, ["x", UNDO, "y"], "Aday"),
+        ({**ADA, "maxLength": 2_000}, ["x"], "Adax"),
+    ],
+)
+async def test_typed_text_replaces_a_suggested_one_unless_the_user_edits_it(
+    field: dict[str, Any], keys: list[str], value: object
+) -> None:
+    assert (await content(field, *keys))["f"] == value
+
+
 @pytest.mark.parametrize(
     ("field", "keys"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 
@@ -17,6 +19,38 @@ from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_e
 
 _MAX_TEXT = 65_536
 """The number of characters that can be typed.  Limits of the answer are usually lower."""
+
+
+class _SuggestedText(Buffer):
+    """
+    A suggested text that is replaced by the text that the user types or pastes first, as in the inputs of browsers.
+
+    It is edited if the user has moved the cursor or erased something before,
+    or begins with a space.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(document=Document(text, len(text)), multiline=True)
+        self._is_replaced = True
+        self.on_text_changed += self._edit
+
+    @property
+    def cursor_position(self) -> int:
+        return super().cursor_position
+
+    @cursor_position.setter
+    def cursor_position(self, value: int) -> None:
+        self._is_replaced = False
+        Buffer.cursor_position.fset(self, value)  # type: ignore[attr-defined]
+
+    def insert_text(self, data: str, *options: Any, **named: Any) -> None:
+        if self._is_replaced and data[:1].strip():
+            self.set_document(Document(data, len(data)))
+        else:
+            super().insert_text(data, *options, **named)
+
+    def _edit(self, _: Buffer) -> None:
+        self._is_replaced = False
 
 
 class TextControl(Control):
@@ -37,7 +71,9 @@ class TextControl(Control):
         self.multiline: bool = accepts_line_breaks(field)
         self.empty: bool = False
         text = "" if field.default is None else to_text(field, field.default, context)
-        self.buffer: Buffer = Buffer(document=Document(text, len(text)), multiline=True)
+        is_replaced = bool(text) and not self.multiline
+        document = Document(text, len(text))
+        self.buffer: Buffer = _SuggestedText(text) if is_replaced else Buffer(document=document, multiline=True)
         self.buffer.on_text_changed += self._on_text_changed
 
     @property
