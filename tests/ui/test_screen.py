@@ -1055,6 +1055,17 @@ async def test_the_form_follows_the_size_of_the_window() -> None:
         await person.sees("xxxx")
 
 
+async def test_the_option_that_is_pointed_at_is_shown_in_full_among_options_that_begin_alike() -> None:
+    paths = [f"/srv/files/of/the/company/{'archive/' * 5}{name}.txt" for name in ("alpha", "beta", "gamma")]
+    async with asking(form({"f": {"type": "string", "enum": paths}, "other": NAME}), columns=50) as person:
+        assert "beta" not in person.shown
+        await person.types(DOWN, DOWN)
+        assert "beta.txt" in person.shown and "alpha" not in person.shown
+        assert all(line.startswith("   | ") for line in person.lines if "archive" in line)
+        await person.types(UP)
+        assert "alpha.txt" in person.shown and "beta" not in person.shown
+
+
 @pytest.mark.parametrize("keys", [[DOWN] * 7, ["1"] + [DOWN] * 4], ids=["by arrow", "by filter"])
 @pytest.mark.parametrize("description", ["", "One more line.\n" * 20], ids=["short", "long"])
 async def test_the_option_that_is_pointed_at_is_visible_in_a_small_window(keys: list[str], description: str) -> None:
@@ -1062,6 +1073,14 @@ async def test_the_option_that_is_pointed_at_is_visible_in_a_small_window(keys: 
         for key in keys:
             await person.types(key)
             await person.sees(" | > ( ) town")
+
+
+async def test_all_lines_of_the_option_that_is_pointed_at_are_visible_in_a_small_window() -> None:
+    towns = [f"{'a town with a long name ' * 4}town-{at}" for at in range(9)]
+    async with asking(form({"f": {"type": "string", "enum": towns}, "other": NAME}), columns=60, rows=9) as person:
+        for at in range(7):
+            await person.types(DOWN)
+            assert f"town-{at}" in person.shown and "> ( )" in person.shown
 
 
 @pytest.mark.parametrize("typed", ["some text", "日本語日本語"])

@@ -59,7 +59,8 @@ class Drawing:
             elsewhere.
         shown: The cursor is visible.
         focus: The first and last line to keep in view; None if there are none.
-        option: The line of the option to keep in view; None without options.
+        option: The first and last line of the option to keep in view; None
+            without options.
         items: The first line of each field or answer.
     """
 
@@ -67,7 +68,7 @@ class Drawing:
     cursor: tuple[int, int] | None = None
     shown: bool = False
     focus: tuple[int, int] | None = None
-    option: int | None = None
+    option: tuple[int, int] | None = None
     items: list[int] = field(default_factory=list)
 
     def add(self, other: Drawing) -> None:
@@ -77,7 +78,8 @@ class Drawing:
             self.cursor = (len(self.lines) + row, at)
             self.shown = other.shown
         if other.option is not None:
-            self.option = len(self.lines) + other.option
+            first, end = other.option
+            self.option = (len(self.lines) + first, len(self.lines) + end)
         self.lines += other.lines
 
 
@@ -107,7 +109,7 @@ def simplify_emoji(text: str) -> str:
 
 
 @lru_cache(maxsize=2_048)
-def _broken(text: str, room: int) -> tuple[str, ...]:
+def break_lines(text: str, room: int) -> tuple[str, ...]:
     """Return lines of at most *room* columns."""
     margin = len(quoting.GUTTER)
     return tuple(line[margin:] for line in quote(simplify_emoji(text), room + margin).split("\n"))
@@ -115,7 +117,7 @@ def _broken(text: str, room: int) -> tuple[str, ...]:
 
 def server_text(text: str, width: int, style: str = "class:server", mark: Line | None = None) -> list[Line]:
     """Return lines of text that comes from the server, with the gutter; the first one with *mark*."""
-    lines = _broken(text, width - len(GUTTER) - 1)
+    lines = break_lines(text, width - len(GUTTER) - 1)
     return [
         [*(mark if mark and not at else [("", MARK)]), ("class:gutter", BAR), (style, line)]
         for at, line in enumerate(lines)
@@ -129,7 +131,7 @@ def host_text(text: str, width: int, style: str = "class:host", indent: str = ""
     All lines but the first are indented, so that a line break in a name
     cannot begin a new line.
     """
-    lines = _broken(text, max(width - len(indent) - len(_HANGING) - 1, 1))
+    lines = break_lines(text, max(width - len(indent) - len(_HANGING) - 1, 1))
     return [[(style, indent + (_HANGING if at else "") + line)] for at, line in enumerate(lines)]
 
 
@@ -147,7 +149,7 @@ def labelled(label: str, text: str, width: int) -> list[Line]:
     margin = " " * columns(head)
     return [
         [("class:hint", margin if at else head), ("class:gutter", BAR), ("class:server", line)]
-        for at, line in enumerate(_broken(text, room))
+        for at, line in enumerate(break_lines(text, room))
     ]
 
 

@@ -19,6 +19,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     MARK,
     Drawing,
     Line,
+    break_lines,
     columns,
     cut,
     host_text,
@@ -139,9 +140,10 @@ class SelectControl(Control):
         self._first = min(max(self._first, at - _ROWS + 1), at) if at is not None else 0
         last = self._first + _ROWS
         for row, index in enumerate(shown[self._first : last], self._first):
+            lines = self._option(index, pointed=row == at and self._pointed is not None, width=width)
             if row == at:
-                drawn.option = len(drawn.lines)
-            drawn.lines.append(self._option(index, pointed=row == at and self._pointed is not None, width=width))
+                drawn.option = (len(drawn.lines), len(drawn.lines) + len(lines) - 1)
+            drawn.lines += lines
         if len(shown) > last:
             text = f"{INDENT}… {self.catalog.text(messages.MORE, count=len(shown) - last)}"
             drawn.lines.append([("class:hint", cut(text, width - 1))])
@@ -191,15 +193,22 @@ class SelectControl(Control):
             drawn.cursor, drawn.shown = (0, len(INDENT)), True
         return drawn
 
-    def _option(self, index: int, *, pointed: bool, width: int) -> Line:
+    def _option(self, index: int, *, pointed: bool, width: int) -> list[Line]:
+        """Return one line; all lines of the option that is pointed at, because options may begin alike."""
         choice = self.field.choices[index]
         selected = any(choice is each for each in self.selected)
         box = f"[{'x' if selected else ' '}] " if self.several else f"({'x' if selected else ' '}) "
         mark = "> " if pointed else "  "
         label = without_bars(option_label(self.field, choice, self.catalog))
-        name = cut(label, width - len(GUTTER) - len(mark + box) - 1)
+        room = width - len(GUTTER) - len(mark + box) - 1
+        name, *others = break_lines(label, room) if pointed else (cut(label, room),)
         style = "class:value" if selected else "class:server"
-        return [("", MARK), ("class:gutter", BAR), ("class:focus", mark), (style, box + name)]
+        gutter = [("", MARK), ("class:gutter", BAR)]
+        margin = " " * len(mark + box)
+        return [
+            [*gutter, ("class:focus", mark), (style, box + name)],
+            *([*gutter, (style, margin + other)] for other in others),
+        ]
 
     def _row_in_view(self, shown: Sequence[int]) -> int | None:
         """Return the row of the option to point at, or to keep in view."""

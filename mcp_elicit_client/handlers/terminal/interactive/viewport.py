@@ -39,9 +39,9 @@ class Viewport:
             first, end = drawing.focus
             self._top = max(self._top, end - height + 2) if end < self._length - 1 else last
             self._top = min(self._top, first)
-            for line in (drawing.cursor and drawing.cursor[0], drawing.option):
-                if line is not None:
-                    self._top = min(max(self._top, line - height + 1), line)
+            cursor = drawing.cursor[:1] if drawing.cursor is not None else ()
+            for line in (*cursor, *reversed(drawing.option or ())):
+                self._top = min(max(self._top, line - height + 1), line)
         elif drawing.focus is not None and drawing.focus[0] < self._top <= drawing.focus[1]:
             first, end = drawing.focus
             if end - first + 1 < height:
