@@ -288,6 +288,9 @@ HELP_COMMANDS: Mapping[str, Message] = {
 HELP_CANCEL = Message("cancel the request")
 HELP_SLASH = Message("To enter text that begins with one of these commands, type another / before it.")
 LINE_TOO_LONG = Message("The line is too long for this terminal and was ignored.")
+KEYS_IGNORED = Message(
+    "The line contained keys that have no effect here, such as arrows. It was ignored; type it again."
+)
 INPUT_IGNORED = Message("Text that was typed or pasted before this prompt was ignored.")
 TYPE_DONE = Message("Type done when you have finished at {domain}.")
 

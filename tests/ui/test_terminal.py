@@ -151,6 +151,14 @@ async def test_invalid_input_is_requested_again_with_the_reason(
     assert (answer.action, answer.by) == ("cancel", "user")
 
 
+@pytest.mark.parametrize("typed", ["Adda\x1b[D\x1b[D\x7f", "\x0c", "Ada\x01"])
+async def test_a_line_with_keys_that_have_no_effect_is_ignored_and_the_user_is_told(typed: str) -> None:
+    answer, console = await ask({"properties": {"f": {"type": "string"}}}, typed, "Ada\tB", "send")
+
+    assert answer.content == {"f": "Ada\tB"}
+    assert "keys that have no effect here" in console.shown
+
+
 @pytest.mark.parametrize(
     "field",
     [

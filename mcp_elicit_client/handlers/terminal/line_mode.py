@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.terminal.console import Console, LineTooLongError, TerminalConsole
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -32,6 +34,9 @@ from mcp_elicit_client.presentation.opener import UrlAction, opening_failure
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import quote, sentence
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
+
+_KEYS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+"""What keys such as arrows type into a line: the terminal edits lines, but only with Backspace, Ctrl+W and Ctrl+U."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,11 @@ class LineMode:
         try:
             typed = await self.console.ask(f"{self._wrap(turn.prompt)} ", hidden=turn.is_hidden)
         except LineTooLongError:
-            self.console.write(self._wrap(self.catalog.text(messages.LINE_TOO_LONG)))
+            ignored: Message | None = messages.LINE_TOO_LONG
+        else:
+            ignored = messages.KEYS_IGNORED if re.search(_KEYS, typed) else None
+        if ignored is not None:
+            self.console.write(self._wrap(self.catalog.text(ignored)))
             return await self._reply(conversation, turn)
         # Patterns are checked in another process.
         return await anyio.to_thread.run_sync(conversation.reply, typed, abandon_on_cancel=True)
