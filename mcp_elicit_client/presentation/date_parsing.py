@@ -22,8 +22,9 @@ _YEAR_LAST = r"(?a)([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator
 _EAST_ASIAN = r"(?:([0-9]{4}) ?[年년] ?)?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日日号號일]?"
 _NUMBER_OR_WORD = r"(?i)([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s\d,./-]+)\.?"
 _BETWEEN = r"[\s,./-]*"
+_WEEKDAY = r"^([^\W\d_]{1,20}(?:-[^\W\d_]{1,20})?)(?:\.?,|[. ])|\(([^\W\d_]{1,20})\.?\)|(?<=[日일]) ?([^\W\d_]{1,9})$"
 _DATE_AND_TIME = (
-    r"(?P<date>.{5,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일]))"
+    r"(?P<date>\D{0,30}\d.{4,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일)]))"
     r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp](?:\. ?)?[Mm]|[ \t][Uu]hr).{0,100})"
 )
 _HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시时点點])(?: ?(?:([0-9]{1,2}) ?[分분]|([0-9]{2})|([半반])))?"
@@ -80,11 +81,34 @@ def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
     the order of day and month is not the user's, both orders are readings.
     A month may have a name, in the user's language or in English: ``24 Dec
     2026``, ``Dec 24, 2026``.  Without a year, the next and the previous such
-    day are readings.  Text that cannot be a date is returned as it is.
+    day are readings.  A weekday may stand before the date or, in East Asian
+    languages, after it.  Text that cannot be a date is returned as it is.
 
     Raises:
-        DateFaultError: If the year has two digits.
+        DateFaultError: If the year has two digits, or the weekday is wrong.
     """
+    readings = _readings(text, conventions)
+    if any(map(is_date, readings)):
+        return readings
+    for match in re.finditer(_WEEKDAY, text):
+        weekday = conventions.months.find_weekday(next(filter(None, match.groups())))
+        if weekday is not None:
+            days = _readings(f"{text[: match.start()]}{text[match.end() :]}".strip(), conventions)
+            return _on_weekday(days, weekday)
+    return readings
+
+
+def _on_weekday(days: tuple[str, ...], weekday: int) -> tuple[str, ...]:
+    """Return those of *days* that are on *weekday*; *days* if none of them exists."""
+    # The year 0, which Python lacks, has the weekdays of 2000.
+    dates = {day: date(int(day[:4]) or 2000, int(day[5:7]), int(day[8:])) for day in days if is_date(day)}
+    fitting = tuple(day for day, found in dates.items() if found.weekday() == weekday)
+    if dates and not fitting:
+        raise DateFaultError("weekday")
+    return fitting or days
+
+
+def _readings(text: str, conventions: Conventions) -> tuple[str, ...]:
     if match := re.fullmatch(_YEAR_FIRST, text):
         return (_iso(match[1], match[3], match[4]),)
     if match := re.fullmatch(_YEAR_LAST, text):

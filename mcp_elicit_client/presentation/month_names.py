@@ -1,4 +1,4 @@
-"""`MonthNames`: the names of months in typed dates, in the language of the user and in English."""
+"""`MonthNames`: the names of months and weekdays in typed dates, in the language of the user and in English."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ _ENGLISH = (
     ("december", "dec"),
 )
 _ENGLISH_MONTHS: Mapping[str, int] = {name: month for month, names in enumerate(_ENGLISH, 1) for name in names}
+_ENGLISH_WEEKDAYS: Mapping[str, int] = {
+    name: weekday
+    for weekday, name in enumerate(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
+}
 _ENGLISH_FILLERS = frozenset({"of", "the"})
 _MIN_PREFIX = 3
 
@@ -38,10 +42,13 @@ class MonthNames:
         months: The month of each name in the user's language, which is
             normalized; empty if it is not known.
         fillers: Words in a date that mean nothing, such as ``de``.
+        weekdays: The weekday of each name in the user's language, from 0 for
+            Monday on.
     """
 
     months: Mapping[str, int] = field(default_factory=dict, hash=False)
     fillers: frozenset[str] = _ENGLISH_FILLERS
+    weekdays: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def find(self, word: str) -> tuple[int, ...]:
         """
@@ -56,6 +63,12 @@ class MonthNames:
             return (self.months[name],)
         english = {_ENGLISH_MONTHS[name]} if name in _ENGLISH_MONTHS else _with_prefix(_ENGLISH_MONTHS, name)
         return tuple(sorted(_with_prefix(self.months, name) | english))
+
+    def find_weekday(self, word: str) -> int | None:
+        """Return the weekday with the name *word*, which may be shortened in English; None without one."""
+        name = _normalize(word)
+        english = _with_prefix(_ENGLISH_WEEKDAYS, name)
+        return self.weekdays[name] if name in self.weekdays else next(iter(english), None)
 
     def is_filler(self, word: str) -> bool:
         """Return True if *word* means nothing in a date."""
@@ -76,18 +89,24 @@ def month_names(tag: str | None) -> MonthNames:
         for width in ("wide", "abbreviated"):
             for month, name in locale.months[context][width].items():
                 found.setdefault(_normalize(name), set()).add(month)
+    weekdays = {
+        _normalize(name): weekday
+        for context in ("format", "stand-alone")
+        for width in ("wide", "abbreviated")
+        for weekday, name in locale.days[context][width].items()
+    }
     months = {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1 and _is_word(name)}
     quoted: Iterable[str] = re.findall("'([^']+)'", locale.date_formats["long"].pattern)
     fillers = {_normalize(word) for each in quoted for word in each.split()}
     for *before, name in map(str.split, found):  # such as "de" before "novembre" in Catalan
         fillers.update(before if name in months else ())
-    return MonthNames(months, (_ENGLISH_FILLERS | fillers) - months.keys())
+    return MonthNames(months, (_ENGLISH_FILLERS | fillers) - months.keys(), weekdays)
 
 
-def _with_prefix(months: Mapping[str, int], prefix: str) -> set[int]:
+def _with_prefix(names: Mapping[str, int], prefix: str) -> set[int]:
     if len(prefix) < _MIN_PREFIX:
         return set()
-    return {month for name, month in months.items() if name.startswith(prefix)}
+    return {number for name, number in names.items() if name.startswith(prefix)}
 
 
 def _normalize(word: str) -> str:

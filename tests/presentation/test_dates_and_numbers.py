@@ -171,7 +171,7 @@ def test_a_date_is_read_as_the_pages_and_forms_show_it(day: date, locale: str) -
     context = InputContext(locale=locale)
 
     assert parse_text(field_for("date"), format_date(day, locale), context) == day.isoformat()
-    for style in ("medium", "long"):
+    for style in ("medium", "long", "full"):
         shown = babel.dates.format_date(day, style, locale=locale.replace("-", "_"))
         assert parse_text(field_for("date"), shown, context) == day.isoformat()
 

@@ -139,6 +139,7 @@ FAULTS: Mapping[str, Message] = {
     "year": Message("Enter the year with four digits."),
     "month": Message("Enter a month from 1 to 12."),
     "day": Message("Enter a day from 1 to {max}."),
+    "weekday": Message("The day of the week does not match the date."),
     "no_time": Message("Add a time, such as 14:30."),
     "hour": Message("Enter a time from 00:00 to 23:59."),
     "zone": Message("Add a time zone, such as +01:00."),
