@@ -40,10 +40,16 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.handlers.scripted import ScriptedAnswers
-from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.console import (
+    Console,
+    EndOfInputError,
+    InterruptedByUserError,
+    LineTooLongError,
+)
 from mcp_elicit_client.handlers.terminal.terminal import terminal
 from mcp_elicit_client.policies import RememberedAnswers, compose, hooks, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.messages import LINE_TOO_LONG
 from mcp_elicit_client.presentation.quoting import is_terminal, sentence
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, Request
@@ -244,6 +250,9 @@ async def _ask_tool(console: Console, catalog: MessageCatalog, hint: str) -> str
         console.write(f"\n{sentence(hint, console.width)}")
     try:
         return (await console.ask(f"\n{catalog.text(messages.TOOL_PROMPT)}")).strip()
+    except LineTooLongError:
+        console.write(catalog.text(LINE_TOO_LONG))
+        return await _ask_tool(console, catalog, hint)
     except (EndOfInputError, InterruptedByUserError):
         return None
 

@@ -22,16 +22,18 @@ import pytest
 
 from mcp_elicit_client.check.results import Outcome, ScenarioResult, report_lines
 from mcp_elicit_client.cli import _SanitizingFormatter, main
-from mcp_elicit_client.cli.call import _tool_at
+from mcp_elicit_client.cli.call import _ask_tool, _tool_at
 from mcp_elicit_client.cli.common import quote
 from mcp_elicit_client.cli.server_errors import explain, open_log
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.core.schema.lint import lint
 from mcp_elicit_client.demo.server import REQUESTS
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.handlers.terminal.console import LineTooLongError
 from mcp_elicit_client.presentation.catalog import ENGLISH, available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import DEMO, ROOT, cases, corpus, form_params, http_server, needs_babel
+from tests.support.console import ScriptedConsole
 from tests.support.tmux import environment, window
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
@@ -906,6 +908,21 @@ def test_a_user_who_has_to_type_json_is_told_so() -> None:
 
     assert ended.stderr == "Type JSON. To end it, press Ctrl+D on an empty line.\n"
     assert "mcp-elicit" in ended.stdout
+
+
+@pytest.mark.anyio
+async def test_a_tool_is_requested_again_if_the_terminal_lost_the_end_of_the_line() -> None:
+    class Terminal(ScriptedConsole):
+        async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+            if not self.shown:
+                self.shown = prompt
+                raise LineTooLongError
+            return await super().ask(prompt, hidden=hidden)
+
+    console = Terminal(["book_table"])
+
+    assert await _ask_tool(console, ENGLISH, "") == "book_table"
+    assert "The line is too long for this terminal and was ignored." in console.shown
 
 
 def test_log_lines_are_sanitized() -> None:
