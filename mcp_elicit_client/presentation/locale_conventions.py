@@ -24,7 +24,7 @@ class Conventions:
         has_groups_of_two: Digits before the last three are in groups of two,
             as in 1,00,000.
         date_order: The order of a date; None if it is not known.
-        months: The names of months.
+        months: The names of months and weekdays.
     """
 
     decimal: str = ""
