@@ -76,8 +76,10 @@ class Relay:
             before that to connect, in seconds; None for no limit.  It is
             paused while a request is open.
         answer_timeout: The maximum time of the user, in seconds, at most a
-            year: for all server-initiated requests of a call, or for each
-            result of a server with multi-round-trip requests.
+            year: for each result that asks a client with multi-round-trip
+            requests; for other clients, for all server-initiated requests
+            of a call, or for each result of a server with multi-round-trip
+            requests.
         mode: How the protocol version is negotiated with the upstream server,
             as for `Caller.connect`.
         idle_timeout: Seconds after which unused connections are closed.

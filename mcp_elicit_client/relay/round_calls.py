@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.relay.connections import ConnectionPool, Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
-from mcp_elicit_client.relay.held_calls import HeldCalls, Work
+from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls, Work
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError, check_declared
 from mcp_elicit_client.relay.state import StateContent, StateSigner
@@ -108,10 +108,11 @@ class RoundCalls:
     ) -> HeldCall | None:
         """Hold a call that has no *result* yet, or one that only a process can finish; return None for any other."""
         work: Work
+        timeouts = replace(self.timeouts, answer_timeout=MAX_CALL)  # the user has the time of each leg
         if result is None or isinstance(result, UrlRequiredInRounds):
-            work = functools.partial(_make, spec, self.timeouts, result, wants_progress=progress is not None)
+            work = functools.partial(_make, spec, timeouts, result, wants_progress=progress is not None)
         elif isinstance(result, TaskHandle):
-            work = functools.partial(_finish_task, result, self.timeouts)
+            work = functools.partial(_finish_task, result, timeouts)
         else:
             return None
         return self.held.start(downstream, spec, lease, work)

@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, timezone
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -437,6 +438,25 @@ async def test_a_call_that_is_held_is_cancelled_when_its_client_does_not_come_ba
         await client.call("hang")
         while "hang ended by cancellation" not in seen:
             await anyio.sleep(0.01)
+
+
+async def test_the_user_has_the_whole_time_for_each_request_of_a_held_call() -> None:
+    """The answer to a state that is still valid would be lost otherwise."""
+    left: list[float] = []
+
+    def note_deadline(handler: Any) -> Any:
+        async def note(request: Any) -> Any:
+            left.append((request.deadline - datetime.now(timezone.utc)).total_seconds())
+            return await handler(request)
+
+        return note
+
+    async with gateway("push", policies=[note_deadline], answer_timeout=20.0) as client:
+        first = await client.call("twice")
+        second = await client.call("twice", state=first.request_state, responses={keys(first)[0]: ANN})
+        await client.call("twice", state=second.request_state, responses={keys(second)[0]: ANN})
+    assert len(left) == 2
+    assert min(left) > 20
 
 
 @both_loops
