@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.caller import Caller
 from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.runner import CallRunner, CompleteUrls
-from mcp_elicit_client.calls.server_errors import error_code
+from mcp_elicit_client.calls.server_errors import error_code, error_data
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlRequired, complete_urls
 from mcp_elicit_client.core.answer import Answer
@@ -23,6 +23,7 @@ from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.relay.held_call import MAX_WAIT
 from mcp_elicit_client.relay.refusals import ConnectionLostError
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
+from mcp_elicit_client.sdk.http_transport import CONNECTION_LOST
 
 Pause = Callable[[], AbstractContextManager[None]]
 """Is entered while a call waits for the user."""
@@ -169,7 +170,8 @@ class UpstreamCaller(Caller):
             return await runner.resume_unseen(snapshot, answers, before_send)
         except Exception as error:
             # Servers use this code for errors of their own, too.
-            if error_code(error) == _CONNECTION_CLOSED and is_closed(call.session):
+            was_closed = error_code(error) == _CONNECTION_CLOSED and is_closed(call.session)
+            if was_closed or error_data(error).get("reason") == CONNECTION_LOST:
                 raise ConnectionLostError from error
             raise
 

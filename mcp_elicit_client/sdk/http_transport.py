@@ -3,9 +3,9 @@ Streamable HTTP with mcp 2.x that outlives a server that is away for a while.
 
 In the SDK's transport, a request that cannot be sent or whose response breaks
 off, for example because the server is restarted, ends the session and the host
-application's task group.  Here it is answered with status 503, so that only
-that request fails.  A task is polled while a request is open: its form must
-not be lost.
+application's task group.  Here it is answered with status 503 and an error of
+JSON-RPC, so that only that request fails.  A task is polled while a request is
+open: its form must not be lost.
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 _logger = logging.getLogger("mcp_elicit_client")
 
+CONNECTION_LOST = "ConnectionLostError"
+"""The ``data.reason`` of the error if the server cannot be reached, or a gateway cannot reach it."""
+
 _TIMEOUT, _READ_TIMEOUT = 30.0, 300.0
 """The SDK's timeouts, in seconds."""
+
+_UNREACHABLE = {"code": -32000, "message": "The server cannot be reached.", "data": {"reason": CONNECTION_LOST}}
+_OF_PROXIES = frozenset({502, 503})
+"""The statuses with which a proxy says that the server behind it cannot be reached."""
 
 
 @asynccontextmanager
@@ -62,8 +69,14 @@ def _client_class() -> Any:
                 if not self._has_connected:
                     raise
                 _logger.debug("the server cannot be reached: %s", type(error).__name__)
-                return httpx.Response(503, request=request)
+                return unreachable(request)
+            if self._has_connected and response.status_code in _OF_PROXIES and not response.is_closed:
+                await response.aclose()
+                return unreachable(request)
             self._has_connected = True
             return response
+
+    def unreachable(request: Any) -> Any:
+        return httpx.Response(503, request=request, json={"jsonrpc": "2.0", "id": None, "error": _UNREACHABLE})
 
     return PersistentClient

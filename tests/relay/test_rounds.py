@@ -13,13 +13,14 @@ import functools
 import json
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import mcp.types
 import pytest
 from hypothesis import given
@@ -41,6 +42,7 @@ from tests.servers import visitor
 from tests.servers.gateway import build as gateway_server
 from tests.support.gateways import MODES, said, streams_to
 from tests.support.inboxes import Clock, Stores, open_stores
+from tests.support.raw import raw_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
@@ -654,6 +656,36 @@ async def test_a_call_that_was_refused_before_its_answer_was_sent_stays_pending(
         await anyio.wait_all_tasks_blocked()
         done = await client.call("form", **given)
     assert said(done) == json.dumps({"got": ANN})
+
+
+@pytest.mark.parametrize("gateways", [1, 2])
+@pytest.mark.parametrize("status", [None, 502, 503])
+async def test_an_answer_whose_server_could_not_be_reached_over_http_is_sent_again(
+    status: int | None, gateways: int
+) -> None:
+    """The server is restarted, perhaps behind a proxy, while the user answers."""
+    with raw_server("2026-07-28", "http") as (url, server):
+        async with AsyncExitStack() as stack:
+            upstream: Any = url
+            for _ in range(gateways - 1):
+                inner = await stack.enter_async_context(Relay("raw", upstream, user=lambda _context: None))
+                upstream = gateway_server(inner)
+            client = await stack.enter_async_context(gateway("rounds", upstream=upstream))
+            first = await client.call("ask")
+            answer: dict[str, Any] = {
+                "state": first.request_state,
+                "responses": {keys(first)[0]: {"action": "accept", "content": {"text": "typed"}}},
+            }
+            server.status = status
+            if status is None:
+                await anyio.to_thread.run_sync(server.stop)
+            for _ in range(2):
+                with pytest.raises(mcp.MCPError, match="Send the same request again"):  # type: ignore[attr-defined,unused-ignore]
+                    await client.call("ask", **answer)
+            server.status = None
+            if status is None:
+                server.start()
+            assert said(await client.call("ask", **answer)) == "typed"
 
 
 async def test_a_server_that_changed_its_protocol_version_does_not_get_the_call_anew() -> None:
