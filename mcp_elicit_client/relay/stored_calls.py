@@ -199,7 +199,7 @@ class StoredCalls:
             return
         sending.renewal = renewal = anyio.Event()
         try:
-            with anyio.CancelScope(shield=True):
+            with anyio.fail_after(LEASE, shield=True):
                 renewed = await self._lease(sending.kept, sending.kept.leg.sending)
             if renewed is None:
                 self._sending.discard(sending)

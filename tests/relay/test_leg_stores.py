@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
+import anyio
 import pytest
 from mcp.types import CallToolResult, ElicitResult
 
@@ -15,6 +17,7 @@ from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import FormRequest, Server
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore
+from mcp_elicit_client.relay import stored_calls
 from mcp_elicit_client.relay.leg_stores import (
     MAX_IN_MEMORY,
     InboxLegs,
@@ -202,3 +205,49 @@ async def test_a_store_that_fails_when_the_relay_is_closed_does_not_hide_that(ca
     with pytest.raises(RelayClosedError):
         await calls.respond("ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed)
     assert "could not be given back to its store" in caplog.text
+
+
+class HangingLegs(MemoryLegs):
+    """Legs of which one is not replaced for a while once *hangs* is True."""
+
+    hangs = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = anyio.Event()
+        self.was_given_up = False
+
+    async def replace(self, kept: KeptLeg, leg: LegRecord, expires_at: float) -> KeptLeg | None:
+        if self.hangs:
+            self.hangs = False
+            self.began.set()
+            try:
+                await anyio.sleep(10)
+            except anyio.get_cancelled_exc_class():
+                self.was_given_up = True
+                raise
+        return await super().replace(kept, leg, expires_at)
+
+
+@pytest.mark.rounds
+async def test_a_relay_can_be_closed_while_its_store_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_calls, "LEASE", 0.05)
+    store = HangingLegs()
+    calls = StoredCalls(store, leg_ttl=10, max_ttl=100, limits=Limits())
+    content = first_leg(Clock()).content
+    assert content is not None
+    leg = await calls.start("ann", PausedCall(content.snapshot, content.questions))
+
+    async def proceed(*_: object) -> None:
+        store.hangs = True
+        await anyio.sleep_forever()
+
+    state = StateContent(leg.call_id, leg.number, "")
+    responses = {key: ElicitResult(action="accept") for key in leg.questions}
+    respond = partial(calls.respond, "ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed)
+    async with anyio.create_task_group() as group:
+        group.start_soon(respond)
+        group.start_soon(calls.renew_leases)
+        await store.began.wait()
+        group.cancel_scope.cancel()
+    assert store.was_given_up
