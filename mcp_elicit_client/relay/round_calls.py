@@ -94,7 +94,7 @@ class RoundCalls:
         async with lease as connection:
             if connection.has_rounds:
                 result = await connection.caller.start(connection.client, spec, self.timeouts, progress)
-            held = self._hold(downstream, spec, lease, result, progress)
+            held = self._hold(downstream, spec, lease, result)
         if held is not None:
             return await held.wait(progress)
         if isinstance(result, PausedCall):
@@ -103,14 +103,12 @@ class RoundCalls:
             return leg
         return CallOutcome(result)
 
-    def _hold(
-        self, downstream: Downstream, spec: CallSpec, lease: Lease, result: Any, progress: ProgressCallback | None
-    ) -> HeldCall | None:
+    def _hold(self, downstream: Downstream, spec: CallSpec, lease: Lease, result: Any) -> HeldCall | None:
         """Hold a call that has no *result* yet, or one that only a process can finish; return None for any other."""
         work: Work
         timeouts = replace(self.timeouts, answer_timeout=MAX_CALL)  # the user has the time of each leg
         if result is None or isinstance(result, UrlRequiredInRounds):
-            work = functools.partial(_make, spec, timeouts, result, wants_progress=progress is not None)
+            work = functools.partial(_make, spec, timeouts, result)
         elif isinstance(result, TaskHandle):
             work = functools.partial(_finish_task, result, timeouts)
         else:
@@ -138,7 +136,7 @@ class RoundCalls:
                     before_send=before_send,
                     progress_callback=progress,
                 )
-                held = self._hold(downstream, spec, lease, result, progress)
+                held = self._hold(downstream, spec, lease, result)
             if isinstance(result, PausedCall):
                 self.connections.keep(connection, state.call_id, self.leg_ttl)
                 return result
@@ -154,14 +152,12 @@ class RoundCalls:
         return step
 
 
-async def _make(  # noqa: PLR0913 -- the parts of one call
+async def _make(
     spec: CallSpec,
     timeouts: RelayTimeouts,
     paused: UrlRequiredInRounds | None,
     connection: UpstreamConnection,
     held: HeldCall,
-    *,
-    wants_progress: bool,
 ) -> Any:
     return await connection.caller.push(
         connection.client,
@@ -169,7 +165,7 @@ async def _make(  # noqa: PLR0913 -- the parts of one call
         timeouts,
         complete_urls=connection.caller.waiting_for_urls(held.pause),
         paused=paused,
-        progress_callback=held.report_progress if wants_progress else None,
+        progress_callback=held.report_progress,
     )
 
 
