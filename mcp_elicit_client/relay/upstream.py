@@ -15,11 +15,11 @@ from mcp_elicit_client.calls.caller import Caller
 from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.runner import CallRunner, CompleteUrls
-from mcp_elicit_client.calls.server_errors import error_code, error_data
+from mcp_elicit_client.calls.server_errors import error_code, error_data, reports_missing_push
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlRequired, complete_urls
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.exceptions import CallError, ResumeError
+from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError, ResumeError
 from mcp_elicit_client.relay.held_call import MAX_WAIT
 from mcp_elicit_client.relay.refusals import ConnectionLostError
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
@@ -106,7 +106,8 @@ class UpstreamCaller(Caller):
         call, required = self._active_call(client, spec, timeouts), None
         if paused is not None:
             call.history, required = paused.history, paused.required
-        return await self._runner(call, spec, None, progress_callback, complete_urls=complete_urls).run(required)
+        runner = self._runner(call, spec, None, progress_callback, complete_urls=complete_urls)
+        return _check_result(call, await runner.run(required))
 
     def waiting_for_urls(self, pause: Pause) -> CompleteUrls:
         """
@@ -134,7 +135,7 @@ class UpstreamCaller(Caller):
             Exception: As `Caller.call_tool`.
         """
         call = self._active_call(client, spec, timeouts)
-        return await self._pausing_runner(call, spec, progress_callback).run()
+        return _check_result(call, await self._pausing_runner(call, spec, progress_callback).run())
 
     async def proceed(  # noqa: PLR0913 -- the parts of one call
         self,
@@ -165,9 +166,8 @@ class UpstreamCaller(Caller):
         call.history = snapshot.history.fork()
         runner = self._pausing_runner(call, spec, progress_callback)
         try:
-            if self.has_policies:
-                return await runner.resume(snapshot, answers, before_send)
-            return await runner.resume_unseen(snapshot, answers, before_send)
+            resume = runner.resume if self.has_policies else runner.resume_unseen
+            return _check_result(call, await resume(snapshot, answers, before_send))
         except Exception as error:
             # Servers use this code for errors of their own, too.
             was_closed = error_code(error) == _CONNECTION_CLOSED and is_closed(call.session)
@@ -192,6 +192,13 @@ class UpstreamCaller(Caller):
         return self._runner(
             call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_end_with_urls
         )
+
+
+def _check_result(call: ActiveCall, result: Any) -> Any:
+    """Return *result*, unless it is the error of a server that cannot ask over its connection."""
+    if reports_missing_push(result, call.session):
+        raise HandshakeRequiredError
+    return result
 
 
 async def _end_with_urls(call: ActiveCall, _ask: AskParams, required: UrlRequired) -> UrlRequiredInRounds:

@@ -383,8 +383,11 @@ async def asking(down: str, params: dict[str, Any], caller: Caller) -> AsyncIter
             yield client
 
 
-def asker(wire: dict[str, Any], *, returns_errors: bool = True) -> Any:
-    """Make a server whose tool asks with *wire*, as it is, and returns the answer."""
+OF_FASTMCP = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
+
+
+def asker(wire: dict[str, Any], *, error_text: str | None = "error: {}") -> Any:
+    """Make a server whose tool asks with *wire*, as it is, and returns the answer, or an error with *error_text*."""
     from mcp.shared.message import ServerMessageMetadata
 
     types: Any = mcp.types
@@ -398,10 +401,11 @@ def asker(wire: dict[str, Any], *, returns_errors: bool = True) -> Any:
             )
             text = answer.action
         except Exception as error:
-            if not returns_errors:
+            if error_text is None:
                 raise
-            text = f"error: {error}"
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+            text = error_text.format(error)
+        content = [{"type": "text", "text": text}]
+        return types.CallToolResult.model_validate({"content": content, "isError": text == OF_FASTMCP})
 
     server_class: Any = Server
     if supports_multi_round_trip():
@@ -428,12 +432,13 @@ def asker(wire: dict[str, Any], *, returns_errors: bool = True) -> Any:
 
 @pytest.mark.skipif(not supports_multi_round_trip(), reason="needs protocol version 2026-07-28")
 @pytest.mark.parametrize("down", SIDES)
-async def test_a_server_that_needs_the_handshake_is_connected_to_again(down: str) -> None:
+@pytest.mark.parametrize("error_text", [None, OF_FASTMCP])
+async def test_a_server_that_needs_the_handshake_is_connected_to_again(down: str, error_text: str | None) -> None:
     """The client cannot change the gateway's connection, so the error does not ask for it."""
     user = User()
     caller = Caller(user, "gateway")
     wire = {"mode": "form", "message": "m", "requestedSchema": {"type": "object", "properties": {}}}
-    server = target(asker(wire, returns_errors=False))
+    server = target(asker(wire, error_text=error_text))
     async with Relay("visitor", server) as relay, connected(relay, down, caller) as client:
         with pytest.raises(Exception, match="Make the call again") as caught:
             await caller.call_tool(client, "ask")
