@@ -129,9 +129,9 @@ class HeldCall:
         """
         Take the responses to leg *number*, and return the next one, or the outcome.
 
-        The same leg is returned again without responses, and the next leg is
-        returned again for the same responses: the result before may have been
-        lost.
+        The same leg is returned again if a response is missing, and the next
+        leg is returned again for the same responses: the result before may
+        have been lost.
 
         Args:
             number: The number of the leg.
@@ -143,7 +143,7 @@ class HeldCall:
                 invalid.
         """
         if number == self._number and self._leg is not None:
-            if self._leg.questions and not responses:
+            if not responses.keys() >= self._leg.questions.keys():
                 return self._leg
             answers = await read_responses(responses, self._leg.questions)
         digest = digest_of(responses)

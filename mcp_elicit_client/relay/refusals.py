@@ -19,9 +19,7 @@ INTERNAL_ERROR = -32603
 REQUEST_TIMEOUT = -32001
 
 StateRefusal: TypeAlias = Literal["invalid", "expired", "caller", "call", "used", "process", "ended"]
-ResponseRefusal: TypeAlias = Literal[
-    "state_missing", "unknown_key", "missing_key", "invalid_response", "invalid_content"
-]
+ResponseRefusal: TypeAlias = Literal["state_missing", "invalid_response", "invalid_content"]
 Refusal: TypeAlias = StateRefusal | ResponseRefusal | Literal["too_many_calls"]
 """The code of a refused request, in the error's ``data.code``."""
 
@@ -37,8 +35,6 @@ _TEXTS: dict[Refusal, str] = {
     ),
     "ended": "The call of this `requestState` has ended. Make the call again if its result is needed.",
     "state_missing": "There are `inputResponses` without the `requestState` that they belong to.",
-    "unknown_key": "There is a response to a request that was not made.",
-    "missing_key": "There is no response to one of the requests.",
     "invalid_response": "A response is not the result of an elicitation.",
     "invalid_content": "The content of a response does not fit its form.",
     "too_many_calls": "This caller has too many calls in progress. Wait until one of them has ended.",
@@ -48,7 +44,7 @@ _HANDSHAKE_REQUIRED = (
     "of its connection (2026-07-28 or later). The gateway now connects with an older version. Make the call again "
     "if the tool may run twice."
 )
-_OF_RESPONSES = frozenset({"state_missing", "unknown_key", "missing_key", "invalid_response", "invalid_content"})
+_OF_RESPONSES = frozenset({"state_missing", "invalid_response", "invalid_content"})
 
 
 class RefusedError(ElicitationError):

@@ -127,7 +127,7 @@ class StoredCalls:
                 return _to_step(leg.outcome) if leg.outcome is not None else _to_leg(kept)
             if number != leg.number or leg.content is None:
                 raise RefusedError("used")
-            if leg.content.questions and not responses:
+            if not responses.keys() >= leg.content.questions.keys():
                 return _to_leg(kept)
             if leg.sending and leg.sending != digest:
                 raise RefusedError("used")
