@@ -63,11 +63,14 @@ class _Sending:
         was_sent: The server may have received the answers.
         renewal: Is set after the renewal of the lease that is in progress, if
             one is.
+        renewed: What a renewal has tried to store, as long as it is not known
+            whether it succeeded.
     """
 
     kept: KeptLeg
     was_sent: bool = False
     renewal: anyio.Event | None = None
+    renewed: LegRecord | None = None
 
     def mark_sent(self) -> None:
         """Note that the server may receive the answers from now on."""
@@ -136,7 +139,7 @@ class StoredCalls:
                 answers = await read_responses(
                     responses, {key: with_stored_limits(each, self._limits) for key, each in questions.items()}
                 )
-                taken = await self._lease(kept, digest)
+                taken = await self._replace(kept, self._with_lease(leg, digest))
                 step = None if taken is None else await self._send(taken, leg.content, answers, proceed)
                 if step is not None:
                     return step
@@ -200,11 +203,14 @@ class StoredCalls:
         sending.renewal = renewal = anyio.Event()
         try:
             with anyio.fail_after(LEASE, shield=True):
-                renewed = await self._lease(sending.kept, sending.kept.leg.sending)
-            if renewed is None:
+                await self._confirm_renewal(sending)
+                sending.renewed = self._with_lease(sending.kept.leg, sending.kept.leg.sending)
+                stored = await self._replace(sending.kept, sending.renewed)
+            sending.renewed = None
+            if stored is None:
                 self._sending.discard(sending)
             else:
-                sending.kept = renewed
+                sending.kept = stored
         except Exception as error:  # noqa: BLE001 -- it must not end the other calls of the relay
             _logger.warning("the lease of a call could not be renewed: %r", error)
         finally:
@@ -216,17 +222,27 @@ class StoredCalls:
         self._sending.discard(sending)
         if sending.renewal is not None:
             await sending.renewal.wait()
+        try:
+            await self._confirm_renewal(sending)
+        except InboxError as error:
+            _logger.warning("the lease of a call could not be read: %s", error)
         return sending.kept
 
-    async def _lease(self, kept: KeptLeg, sending: str) -> KeptLeg | None:
-        """
-        Note that this process is sending the responses with the digest *sending*, and has the lease from now on.
+    async def _confirm_renewal(self, sending: _Sending) -> None:
+        """Find out whether a renewal has succeeded whose response from the store was lost."""
+        renewed = sending.renewed
+        if renewed is not None:
+            found = await self._store.find(sending.kept.caller, sending.kept.id)
+            if found is not None and found.leg.sending_until == renewed.sending_until:
+                sending.kept = found
+            sending.renewed = None
 
-        Returns:
-            What is stored then, at least during the lease; None if another
-            process was first.
-        """
-        leased = replace(kept.leg, sending=sending, sending_until=self._store.clock() + LEASE)
+    def _with_lease(self, leg: LegRecord, sending: str) -> LegRecord:
+        """Return *leg* if this process sends the responses with the digest *sending*, and has the lease from now on."""
+        return replace(leg, sending=sending, sending_until=self._store.clock() + LEASE)
+
+    async def _replace(self, kept: KeptLeg, leased: LegRecord) -> KeptLeg | None:
+        """Store *leased*, at least during its lease; return None if another process was first."""
         return await self._store.replace(kept, leased, max(kept.expires_at, leased.sending_until))
 
     async def _release(self, kept: KeptLeg) -> None:

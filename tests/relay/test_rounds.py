@@ -787,6 +787,32 @@ async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
     assert "could not be renewed" in caplog.text
 
 
+async def test_an_answer_is_sent_once_if_the_store_renews_a_lease_and_its_response_is_lost(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stored_calls, "LEASE", 0.05)
+    lost = anyio.Event()
+    seen: list[str] = []
+
+    class LosingStore(MemoryStore):
+        async def update(self, *arguments: Any) -> bool:
+            is_updated = await super().update(*arguments)
+            if "waiting" in seen and not lost.is_set():
+                lost.set()
+                raise InboxError("The response was lost.")
+            return is_updated
+
+    call: dict[str, Any] = {"name": "again", "arguments": {"mark": str(tmp_path / "mark")}}
+    async with gateway("rounds", seen, inbox=Inbox(LosingStore())) as client, anyio.create_task_group() as group:
+        first = await client.call(**call)
+        answer = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        group.start_soon(functools.partial(client.call, **call, **answer))
+        await lost.wait()
+        (tmp_path / "mark").touch()
+    assert seen.count("waiting") == 1
+    assert sum("accept" in line for line in seen) == 1
+
+
 async def test_an_outcome_that_cannot_be_stored_is_returned(caplog: pytest.LogCaptureFixture) -> None:
     is_sending = False
 
