@@ -112,7 +112,7 @@ async def read_responses(responses: Mapping[str, Any], questions: Mapping[str, R
 
     Args:
         responses: The responses, by the keys of the gateway.  Those to other
-            requests are left out.
+            requests are ignored.
         questions: The requests, by the same keys.
 
     Raises:
