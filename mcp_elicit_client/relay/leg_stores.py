@@ -19,9 +19,9 @@ from typing import Any, Protocol
 from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls.methods import CallSpec
-from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.calls.suspending import MAX_SNAPSHOT, CallSnapshot
 from mcp_elicit_client.core.request import AnyRequest
-from mcp_elicit_client.exceptions import InboxError
+from mcp_elicit_client.exceptions import REPORT, CallError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox, calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
 
@@ -202,6 +202,9 @@ class InboxLegs:
     """
     Keeps legs in an inbox.  Every method raises `InboxError` if its store cannot be used.
 
+    What is asked in a leg is limited, since other users share the store;
+    otherwise, `add` and `replace` raise `CallError`.
+
     Args:
         inbox: The inbox.
     """
@@ -247,7 +250,10 @@ class InboxLegs:
 
 
 def _write_content(leg: LegRecord) -> str:
-    return "" if leg.content is None else _content().dump_json(leg.content).decode()
+    content = "" if leg.content is None else _content().dump_json(leg.content).decode()
+    if len(content) > 2 * MAX_SNAPSHOT:  # the requests are stored as they were sent and as they are shown
+        raise CallError(f"The requests of the server take more than {MAX_SNAPSHOT} characters. {REPORT}")
+    return content
 
 
 def _write(leg: LegRecord, content: str) -> str:

@@ -22,7 +22,7 @@ from mcp_elicit_client.calls.server_errors import sdk_error
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import with_stored_limits
-from mcp_elicit_client.exceptions import InboxError
+from mcp_elicit_client.exceptions import CallError, InboxError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, check_same_call, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import (
@@ -175,8 +175,12 @@ class StoredCalls:
         if isinstance(result, PausedCall):
             content = _content_of(result, number)
             following = LegRecord(number, ends_at, responses, content)
-            stored = await self._store.replace(kept, following, self._expiry(following))
-            return None if stored is None else _to_leg(stored)
+            try:
+                stored = await self._store.replace(kept, following, self._expiry(following))
+            except CallError as error:
+                failure = error
+            else:
+                return None if stored is None else _to_leg(stored)
         outcome = _store_outcome(content.snapshot.call_spec, result, failure) if sending.was_sent else None
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
             await self._release(kept)

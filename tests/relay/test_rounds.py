@@ -813,6 +813,36 @@ async def test_an_answer_is_sent_once_if_the_store_renews_a_lease_and_its_respon
     assert sum("accept" in line for line in seen) == 1
 
 
+@pytest.mark.parametrize("up", ["rounds", "rounds, in an inbox"])
+@pytest.mark.parametrize("at", [1, 2])
+async def test_a_server_cannot_fill_the_store_that_other_users_share(
+    monkeypatch: pytest.MonkeyPatch, up: str, at: int
+) -> None:
+    """The memory of a process keeps a limited number of calls of each user."""
+
+    class Growing(visitor.Tools):
+        async def grow(self, peer: visitor.Peer) -> Any:
+            leg = 1 if peer.state is None else 2
+            return visitor.Asks({"q": visitor.asked_form(f"{leg}?")}, "x" * (10_000 if leg == at else 10))
+
+    monkeypatch.setattr(leg_stores, "MAX_SNAPSHOT", 4_000)
+    seen: list[str] = []
+    refused: list[str] = []
+    async with gateway(up, tools=Growing(seen.append)) as client:
+        try:
+            call: dict[str, Any] = {}
+            for _ in range(2):
+                asked = await client.call("grow", **call)
+                call = {"state": asked.request_state, "responses": {keys(asked)[0]: ANN}}
+        except mcp.MCPError as error:  # type: ignore[attr-defined,unused-ignore]
+            refused.append(str(error))
+            if at == 2:
+                with pytest.raises(mcp.MCPError, match="take more than"):  # type: ignore[attr-defined,unused-ignore]
+                    await client.call("grow", **call)
+    assert ["take more than 4000" in each for each in refused] == ([True] if up.endswith("inbox") else [])
+    assert len(seen) == (at if refused else 2)
+
+
 async def test_an_outcome_that_cannot_be_stored_is_returned(caplog: pytest.LogCaptureFixture) -> None:
     is_sending = False
 
