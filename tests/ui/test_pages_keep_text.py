@@ -496,6 +496,22 @@ async def test_a_form_whose_user_is_signed_out_keeps_the_text_and_sends_it_after
         assert (await waiting.result()).content == {"name": "Ann"}
 
 
+@pytest.mark.parametrize("status", [403, 501])
+async def test_a_form_is_sent_through_a_proxy_that_refuses_head(status: int) -> None:
+    async with sitting() as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+
+        async def refuse_head(route: Any) -> None:
+            await (route.fulfill(status=status) if route.request.method == "HEAD" else route.continue_())
+
+        await page.route("**", refuse_head)
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(page)
+        await page.click("text=Send")
+        assert (await question.over()).content == {"name": "Ann"}
+
+
 @SIGN_OUTS
 async def test_without_javascript_a_signed_out_user_sends_the_form_again_after_the_sign_in(authenticate: Any) -> None:
     inbox, users = Inbox(MemoryStore()), ["ann"]

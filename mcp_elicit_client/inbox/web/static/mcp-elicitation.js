@@ -30,6 +30,11 @@ function urlOfModule() {
 const isSignedOut = (reply) => [401, 403].includes(reply.status) || reply.redirected || reply.type === "opaqueredirect";
 // The inbox, or a proxy before it, may answer again soon.
 const isFailing = (reply) => reply.status >= 500 || [408, 429].includes(reply.status);
+// Return the reply of the inbox about a request, without its content.  Some proxies refuse HEAD.
+const probe = async (path, request) => {
+  const reply = await request(path, { method: "HEAD" });
+  return reply.ok ? reply : request(path, { accept: "application/json" });
+};
 const twoDigits = (number) => String(Math.floor(number)).padStart(2, "0");
 // Return seconds as a clock counts them down: 3:58, and 1:59:50 from one hour on.
 const timeLeft = (left) => {
@@ -414,7 +419,7 @@ class Card {
   async canReach(form) {
     const isSilent = !this.root.querySelector("[data-saved]");  // a page that cannot say why, and has buttons only
     try {
-      return this.isAnswered(await this.host.request(form.getAttribute("action"), { method: "HEAD" })) || isSilent;
+      return this.isAnswered(await probe(form.getAttribute("action"), (...about) => this.host.request(...about))) || isSilent;
     } catch {
       this.showConnection(false);
       return isSilent;
