@@ -1682,6 +1682,25 @@ async def test_a_long_list_is_searched_by_typing_and_selected_options_are_counte
 
 
 @IN_A_BROWSER
+async def test_the_options_of_an_open_list_and_their_number_are_in_view(web: Web) -> None:
+    things = [f"Thing {number}" for number in range(300)]
+    field = {"type": "array", "items": {"enum": things}}
+    fields = {**{name: {"type": "string"} for name in "abcd"}, "thing": field}
+    async with web.asked(form_params({"properties": fields})) as question, browsing(web) as page:
+        await page.set_viewport_size({"width": 320, "height": 568})
+        await page.goto(f"/{question.id}")
+        await page.get_by_role("combobox", name="thing").evaluate("(box) => box.scrollIntoView({block: 'end'})")
+        await page.get_by_role("combobox", name="thing").fill("thing 1")
+        await page.wait_for_selector("#f4-status:has-text('111 of 300 options (61 more)')")
+        parts = [await page.locator(name).bounding_box() for name in ("#f4-search", "#f4-status", "#f4-list")]
+    tops, ends = [part["y"] for part in parts], [part["y"] + part["height"] for part in parts]
+    assert tops[0] >= 0
+    assert ends[0] <= tops[1]
+    assert ends[1] <= tops[2]
+    assert ends[2] <= 568 + 1  # in whole pixels
+
+
+@IN_A_BROWSER
 async def test_options_with_accents_are_found_without_them(web: Web) -> None:
     countries = ["Österreich", "España", "Côte d’Ivoire", *(f"Land {number}" for number in range(20))]
     fields = {"country": {"type": "string", "enum": countries}}

@@ -572,16 +572,17 @@ class SearchableList {
     for (const each of ["aria-invalid", "aria-required"]) if (select.hasAttribute(each)) states[each] = select.getAttribute(each);
     for (const [key, value] of Object.entries(states)) this.box.setAttribute(key, value);
     if (select.multiple) this.box.placeholder = this.texts.searchLabel;
+    // Above the list, which shows the first options only and covers what is below.
     this.status = element("p", { className: "hint", id: `${select.id}-status` });
     this.chosen = element("ul", { className: "chosen" });
     label.htmlFor = this.box.id;
     select.hidden = true;
-    select.before(element("div", { className: "combo" }, this.chosen, this.box, this.list), this.status);
+    select.before(element("div", { className: "combo" }, this.chosen, this.box, this.status, this.list));
     const on = (type, handler) => card.listenTo(this.box, type, handler);
     on("input", () => { this.active = -1; this.open(this.box.value); });
     on("click", () => { if (this.list.hidden) this.open(""); });
     on("focus", () => this.box.select());
-    on("blur", () => { this.take(); this.close(); this.showText(); this.settle(); });
+    on("blur", () => { this.take(); this.showText(); this.settle(); });
     on("keydown", (event) => this.press(event));
     card.listenTo(this.list, "pointerdown", (event) => event.preventDefault());  // the focus stays in the box
     card.listenTo(this.list, "click", (event) => {
@@ -623,6 +624,7 @@ class SearchableList {
     const shown = this.texts.search.replace("{shown}", found.length);
     this.status.textContent = !found.length ? this.texts.none : rest ? `${shown} (${this.texts.more.replace("{count}", rest)})` : shown;
     this.card.say(this.status.textContent);
+    for (const each of [this.list, this.box]) each.scrollIntoView({ block: "nearest" });
     if (wanted) this.mark(items.length ? 0 : -1);
     else this.mark(this.select.multiple ? -1 : this.shown.indexOf(this.select.selectedIndex));
   }
@@ -698,8 +700,8 @@ class SearchableList {
     this.showChosen();
   }
 
-  // Show what is selected, once the user has left the box and presses nothing that this would move.
-  settle() { if (!this.card.isPressed && !this.box.matches(":focus")) this.showChosen(); }
+  // Show only what is selected, once the user has left the box and presses nothing that this would move.
+  settle() { if (!this.card.isPressed && !this.box.matches(":focus")) this.leave(); }
 
   showText() {
     const option = this.select.multiple ? undefined : this.select.selectedOptions[0];
@@ -812,7 +814,7 @@ class McpElicitation extends HTMLElement {
   async #useToken() {
     const card = this.#card;
     if (!this.#token || !this.#shown) { this.#load(); return; }
-    const reply = await this.#request(this.#shown, { method: "HEAD" }).catch(() => null);
+    const reply = await probe(this.#shown, (...about) => this.#request(...about)).catch(() => null);
     if (card !== this.#card) return;
     if (reply && reply.status === 404) this.#load();  // the token of another user
     else if (!reply || card.isAnswered(reply)) card.catchUp().catch(() => card.showConnection(false));
