@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from tests.support import ROOT, form_params
 from tests.support.chromium import IN_A_BROWSER, browser, violations
 from tests.support.inboxes import Waiting, asking, pending, request
@@ -281,6 +282,39 @@ async def test_loading_again_keeps_what_was_entered_even_while_the_user_is_signe
         await page.evaluate("document.querySelector('mcp-elicitation').load()")
         await page.get_by_text("You are signed out.").first.wait_for()
         assert await page.get_by_label("Your name").input_value() == "Bob"
+
+
+async def test_what_was_entered_right_before_the_host_shows_something_else_is_kept() -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox) as (entry_id, _), opened_with_token(inbox, {"first": "ann"}) as page:
+        show = "(id) => document.querySelector('mcp-elicitation').setAttribute('request', id)"
+        await page.evaluate(show, entry_id)
+        await page.get_by_label("Your name").wait_for()
+        async with page.expect_response(lambda reply: reply.request.method == "POST"):
+            await page.evaluate(
+                """() => {
+                    const shown = document.querySelector("mcp-elicitation")
+                    const box = shown.shadowRoot.querySelector("[name=f0]")
+                    box.value = "Ann"
+                    box.dispatchEvent(new Event("input", {bubbles: true}))
+                    shown.setAttribute("request", "")
+                }"""
+            )
+        await page.evaluate(show, entry_id)
+        await page.get_by_text("was restored").wait_for()
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+
+
+async def test_a_link_inside_another_page_keeps_a_text_that_is_too_long_to_be_saved() -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        text = "x" * MAX_BODY_BYTES
+        await page.get_by_label("Your name").fill(text)
+        await page.get_by_role("link", name="All requests").click()
+        await page.get_by_text("too long to be saved or sent").first.wait_for()
+        await page.get_by_label("Your name").focus()
+        assert await page.get_by_label("Your name").input_value() == text
 
 
 async def test_a_form_that_was_sent_right_after_the_sign_out_is_sent_again_inside_another_page() -> None:

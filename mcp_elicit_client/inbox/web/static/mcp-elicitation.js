@@ -89,7 +89,11 @@ class Card {
     }
   }
 
-  end() { this.ending.abort(); this.isLeaving = true; }
+  end() {
+    if (this.isUnsaved && !this.isLeaving) this.post({ action: "check" });
+    this.ending.abort();
+    this.isLeaving = true;
+  }
 
   // Show what has become of the request.  Nothing that was entered can be sent any more, so nothing is asked.
   async reload() {
@@ -440,7 +444,7 @@ class Card {
         this.saveAndLeave(link.href);
       } else {
         event.preventDefault();
-        this.host.show(href);
+        this.saveAndShow(href);
       }
     });
     // Closing the page of a single request cancels it, unless the page is loaded again soon.
@@ -454,6 +458,11 @@ class Card {
     await this.check();
     this.isLeaving ||= !this.isUnsaved;
     location.assign(url);
+  }
+
+  // What cannot be kept as a draft stays.
+  async saveAndShow(path) {
+    if (!this.isUnsaved || await this.check()) this.host.show(path);
   }
 
   // --- Changes by other clients
