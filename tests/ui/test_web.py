@@ -1454,6 +1454,24 @@ async def test_a_long_message_shows_that_it_goes_on_even_without_a_scroll_bar(we
             assert await page.screenshot(clip=end) != before
 
 
+@IN_A_BROWSER
+async def test_a_long_message_is_printed_in_full(web: Web) -> None:
+    async with web.asked({"message": "One more line.\n" * 60}) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.emulate_media(media="print")
+        assert await page.eval_on_selector(".message", "(each) => each.scrollHeight <= each.clientHeight")
+
+
+@IN_A_BROWSER
+@pytest.mark.parametrize(("locale", "pattern"), [("en-GB", r"\d+ \w+ \d{4}"), ("en-US", r"\w+ \d+, \d{4}")])
+async def test_times_are_written_as_in_the_country_of_the_user(web: Web, locale: str, pattern: str) -> None:
+    async with web.asked() as question:
+        await web.inbox.answer("ann", question.id, "decline")
+        async with browsing(web, locale=locale) as page:
+            await page.goto("/history")
+            assert re.match(pattern, await page.inner_text("time"))
+
+
 async def test_a_client_that_leaves_while_it_sends_a_body_is_no_error_of_the_app(web: Web) -> None:
     headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"x-user", b"ann"), (b"host", b"app.example")]
     headers.append((b"origin", HOST.encode()))

@@ -58,7 +58,9 @@ class Card {
     this.host = host;
     this.data = root.dataset;
     this.form = root.querySelector("form[data-form]");
-    this.lang = root.lang || document.documentElement.lang || "en";
+    const lang = root.lang || document.documentElement.lang || "en";
+    // The user's variant of the language, such as British English, says how times are written.
+    this.lang = navigator.languages.find((each) => each.startsWith(`${lang}-`)) || lang;
     this.touched = new Set();
     this.found = {};
     this.heard = {};
