@@ -371,6 +371,25 @@ async def test_on_a_small_screen_the_domain_the_warnings_and_the_buttons_are_see
             assert (await page.inner_text(".whole .url")).replace("\n", "") == url
 
 
+@pytest.mark.parametrize("length", [33, 45, 63])
+async def test_a_long_domain_can_be_read_on_a_small_screen(length: int) -> None:
+    label = f"{'a' * (length - 7)}-paypal"
+    params = {"mode": "url", "message": "Pay", "url": f"https://{label}.com/", "elicitationId": "1"}
+    measure = """(each) => {
+        const text = document.createRange()
+        text.selectNodeContents(each)
+        const lines = Array.from(text.getClientRects(), (line) => line.width)
+        return [parseFloat(getComputedStyle(each).fontSize), lines, each.getBoundingClientRect().right]
+    }"""
+    async with sitting(viewport={"width": 320, "height": 640}) as desk, asking(desk, params):
+        page = await desk.page()
+        for domain in await page.locator(".domain").all():
+            size, lines, right = await domain.evaluate(measure)
+            assert size > 9
+            assert right <= 320
+            assert lines[-1] > 0.7 * max(lines)  # A short last line could look like the domain of someone else.
+
+
 async def test_warnings_never_cover_the_heading_and_the_url_on_a_small_screen() -> None:
     url = "https://user_x.paypal.com.xn--pypal-4ve.example:8443/pay"
     params = {"mode": "url", "message": "Pay", "url": url, "elicitationId": "1"}

@@ -322,11 +322,11 @@ def _split_at(text: str, domain: str) -> _Heading:
     return _Heading(*text.rpartition(domain))
 
 
-_SIZES = (20, 24, 30, 45, 70)
+_SIZES = (20, 24, 30, 37, 45)
 
 
 def _size(domain: str) -> str:
-    """Return the CSS class with which *domain* fits on one line of a narrow screen."""
+    """Return the CSS class with which *domain* fits on one line of a narrow screen; on several, if it is very long."""
     return next((f"chars-{size}" for size in _SIZES if len(domain) <= size), "chars-more")
 
 
