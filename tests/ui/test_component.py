@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
-from tests.support import ROOT, form_params
+from tests.support import ROOT, form_params, until
 from tests.support.chromium import IN_A_BROWSER, browser, violations
 from tests.support.inboxes import Waiting, asking, pending, request
 from tests.support.webapps import serving
@@ -282,6 +282,42 @@ async def test_loading_again_keeps_what_was_entered_even_while_the_user_is_signe
         await page.evaluate("document.querySelector('mcp-elicitation').load()")
         await page.get_by_text("You are signed out.").first.wait_for()
         assert await page.get_by_label("Your name").input_value() == "Bob"
+
+
+@pytest.mark.parametrize(("role", "name", "action"), [("button", "Decline", "decline"), ("link", "Change", None)])
+async def test_of_two_clicks_before_anything_was_sent_the_later_one_counts(
+    role: Any, name: str, action: str | None
+) -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox) as (_, waiting), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        await page.get_by_role("button", name="Review").click()
+        await page.locator("[data-awake] dl.answers").wait_for()
+        held: list[Any] = []
+        sent: list[str] = []
+
+        async def hold(route: Any) -> None:
+            if route.request.method == "HEAD":
+                held.append(route)
+                return
+            if route.request.method == "POST":
+                sent.append(route.request.post_data)
+            await route.continue_()
+
+        await page.route("**", hold)
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_role(role, name=name).click()
+        await until(lambda: len(held) == (1 if action is None else 2))
+        for route in held:
+            async with page.expect_response(lambda reply: reply.request.method == "HEAD"):
+                await route.continue_()
+            await page.evaluate("new Promise(requestAnimationFrame)")
+        if action is None:
+            await page.get_by_label("Your name").wait_for()
+            assert sent == []
+        else:
+            assert (await waiting.result()).action == action
 
 
 async def test_what_was_entered_right_before_the_host_shows_something_else_is_kept() -> None:

@@ -94,6 +94,7 @@ class Card {
   end() {
     if (this.isUnsaved && !this.isLeaving) this.post({ action: "check" });
     this.ending.abort();
+    this.attempt = null;
     this.isLeaving = true;
   }
 
@@ -399,8 +400,11 @@ class Card {
     if (button && this.sending === button) return;
     this.showSending(button);
     this.after(SENT_AFTER, () => this.showSending(null));
+    const attempt = this.attempt = {};
     // The form is left only if the server answers this user: nothing that was entered is lost.
-    if (!await this.canReach(form)) { this.showSending(null); return; }
+    const isReached = await this.canReach(form);
+    if (attempt !== this.attempt) return;  // The user has meanwhile clicked on something else.
+    if (!isReached) { this.showSending(null); return; }
     if (!this.host.isPage) {
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
@@ -440,13 +444,17 @@ class Card {
       if (href.startsWith("#")) {
         const target = this.find(`${href.slice(1)}-search`) || this.find(href.slice(1));
         if (target) { event.preventDefault(); target.focus(); target.scrollIntoView({ block: "center" }); }
-      } else if (this.host.isPage) {
-        if (!this.isUnsaved) { this.isLeaving = true; return; }
+        return;
+      }
+      this.attempt = null;
+      if (!this.host.isPage) {
+        event.preventDefault();
+        this.saveAndShow(href);
+      } else if (this.isUnsaved) {
         event.preventDefault();
         this.saveAndLeave(link.href);
       } else {
-        event.preventDefault();
-        this.saveAndShow(href);
+        this.isLeaving = true;
       }
     });
     // Closing the page of a single request cancels it, unless the page is loaded again soon.
