@@ -37,6 +37,7 @@ _OPEN_ENDINGS = frozenset({"com", "org", "net"})
 # The only ending that is also written with a hyphen: "-net" and the others end names of machines.
 _WRITTEN_ENDING = "-com"
 _LEAST_NAME = 3
+_LONGEST_SHORT_NAME = 4
 _COUNTRY = 2
 # Endings that hosting services use for regions, below the name of a customer.
 _REGIONS = frozenset({"eu", "us"})
@@ -54,6 +55,15 @@ _BRANDS = """
     wellsfargo whatsapp yahoo yandex zalando
 """
 _IMITATED_OFTEN = frozenset(_BRANDS.split())
+
+
+def _with_one_spelling(label: str) -> str:
+    """Return *label* with one of the characters that look alike, such as ``1``, ``i`` and ``l``."""
+    return label.replace("rn", "m").replace("vv", "w").translate(str.maketrans("0i135", "olles"))
+
+
+# Short names are not listed: dhi and dhl are two companies.
+_BY_SPELLING = {_with_one_spelling(name): name for name in _IMITATED_OFTEN if len(name) > _LONGEST_SHORT_NAME}
 
 LOOKALIKES: Mapping[str, str] = dict(
     zip("аеорсухіјѕһԁԛԝӏѵԍьгпαονρικτυχγωօսոհցքզգ", "aeopcyxijshdqwlvgbrnaovpiktuxywouuhgpqq", strict=True)
@@ -127,7 +137,7 @@ def host_warnings(host: str) -> Iterator[UrlWarning]:
         yield from _letter_warnings(labels)
     if "_" in host:
         yield UrlWarning(code="underscore")
-    imitated = _address_in(labels) or _imitated(labels)
+    imitated = _address_in(labels) or _imitated(labels) or _misspelled(labels)
     if imitated is not None:
         yield UrlWarning(code="lookalike", detail=imitated, domain=registrable_domain(host))
     if len(host) > LONG_HOST_LENGTH:
@@ -214,6 +224,12 @@ def _imitated(labels: list[str]) -> str | None:
         or _before_country(labels, countries, end, free)
         or _written_with_hyphen(labels[:free])
     )
+
+
+def _misspelled(labels: list[str]) -> str | None:
+    """Return the name that a label spells with characters that look alike: ``paypal`` for ``paypa1.com``."""
+    names = (_BY_SPELLING.get(_with_one_spelling(label), label) for label in labels[:-1])
+    return next((name for name, label in zip(names, labels, strict=False) if name != label), None)
 
 
 def _before_ending(labels: list[str], end: int, free: int) -> str | None:
