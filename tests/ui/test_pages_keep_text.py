@@ -473,6 +473,24 @@ async def test_a_button_is_busy_while_it_is_unknown_whether_the_server_can_be_re
         await page.wait_for_selector("button:not([aria-busy]):has-text('Review')")
 
 
+async def test_a_button_is_busy_until_a_server_that_does_not_reply_counts_as_lost() -> None:
+    async with sitting() as desk, asking(desk, WHO):
+        page = await desk.page()
+        await page.get_by_label("Your name").fill("Ann")
+        await saved(page)
+        await page.clock.install()
+        await page.route("**", lambda _: None)
+        await page.get_by_role("button", name="Review").click()
+        busy = page.locator("button[aria-busy=true]:has-text('Review')")
+        await busy.wait_for()
+        await page.clock.run_for(10_000)
+        assert await busy.count() == 1
+        await page.clock.run_for(10_000)
+        await page.wait_for_selector("[data-saved]:has-text('No connection')")
+        assert await busy.count() == 0
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+
+
 def refuse_with_403(users: list[str]) -> str:
     if not users:
         raise HTTPException(403)

@@ -11,6 +11,7 @@
 const OWN = document.currentScript ? document.currentScript.src : urlOfModule();
 const AWAKE_AFTER = 500;
 const SENT_AFTER = 3000;
+const LOST_AFTER = 20000;
 const SAVE_AFTER = 600;
 const WARN_BEFORE = 60;
 const RETRY_AFTER = 2000;
@@ -399,12 +400,12 @@ class Card {
     // Ignore a second click on a button: its answer would be late.
     if (button && this.sending === button) return;
     this.showSending(button);
-    this.after(SENT_AFTER, () => this.showSending(null));
     const attempt = this.attempt = {};
     // The form is left only if the server answers this user: nothing that was entered is lost.
     const isReached = await this.canReach(form);
     if (attempt !== this.attempt) return;  // The user has meanwhile clicked on something else.
     if (!isReached) { this.showSending(null); return; }
+    this.after(SENT_AFTER, () => { if (attempt === this.attempt) this.showSending(null); });
     if (!this.host.isPage) {
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
@@ -428,8 +429,11 @@ class Card {
 
   async canReach(form) {
     const isSilent = !this.root.querySelector("[data-saved]");  // a page that cannot say why, and has buttons only
+    const patience = new AbortController();
+    this.after(LOST_AFTER, () => patience.abort());
+    const request = (path, options) => this.host.request(path, { ...options, signal: patience.signal });
     try {
-      return this.isAnswered(await probe(form.getAttribute("action"), (...about) => this.host.request(...about))) || isSilent;
+      return this.isAnswered(await probe(form.getAttribute("action"), request)) || isSilent;
     } catch {
       this.showConnection(false);
       return isSilent;
