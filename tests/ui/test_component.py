@@ -320,6 +320,22 @@ async def test_of_two_clicks_before_anything_was_sent_the_later_one_counts(
             assert (await waiting.result()).action == action
 
 
+async def test_a_button_can_be_clicked_again_after_a_link_that_led_nowhere() -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox) as (_, waiting), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        await page.get_by_role("button", name="Review").click()
+        await page.locator("[data-awake] dl.answers").wait_for()
+        await page.route("**", lambda route: route.abort() if route.request.method == "GET" else None)
+        await page.get_by_role("button", name="Send").click()
+        async with page.expect_event("requestfailed"):
+            await page.get_by_role("link", name="Change").click()
+        await page.unroute_all()
+        await page.get_by_role("button", name="Send").click()
+        assert (await waiting.result()).content == {"name": "Ann"}
+
+
 async def test_what_was_entered_right_before_the_host_shows_something_else_is_kept() -> None:
     inbox = Inbox(MemoryStore())
     async with asked(inbox) as (entry_id, _), opened_with_token(inbox, {"first": "ann"}) as page:

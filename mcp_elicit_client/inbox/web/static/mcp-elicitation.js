@@ -451,6 +451,7 @@ class Card {
         return;
       }
       this.attempt = null;
+      this.showSending(null);
       if (!this.host.isPage) {
         event.preventDefault();
         this.saveAndShow(href);
