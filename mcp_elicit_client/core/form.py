@@ -13,7 +13,7 @@ from pydantic import Field as Setting
 from typing_extensions import Self, assert_never
 
 from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
-from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.text import normalize_look, sanitize_text
 from mcp_elicit_client.core.validation.formats import FORMATS
 
 _FEW_OPTIONS = 32
@@ -171,10 +171,10 @@ class _WithChoices(_Field, defer_build=True):
 
     def label_of(self, choice: Choice) -> str:
         """
-        Return the label of *choice*: its title, followed by its value if two options share the title.
+        Return the label of *choice*: its title, followed by its value if the titles of two options look the same.
 
-        If that is still the label of another option, the position of the
-        option follows.  Sanitized.
+        If that still looks like the label of another option, the position of
+        the option follows.  Sanitized.
         """
         return self._choice_labels[json_key(choice.value)]
 
@@ -184,22 +184,22 @@ class _WithChoices(_Field, defer_build=True):
 
     @cached_property
     def _choice_labels(self) -> Mapping[tuple[str, object], str]:
-        titles = Counter(choice.title for choice in self.choices)
+        titles = Counter(normalize_look(choice.title) for choice in self.choices)
         labels = {
-            key: choice.title if titles[choice.title] == 1 else _with_value(choice)
+            key: choice.title if titles[normalize_look(choice.title)] == 1 else _with_value(choice)
             for key, choice in self._by_key.items()
         }
-        counts = Counter(labels.values())
+        counts = Counter(map(normalize_look, labels.values()))
         if len(counts) == len(labels):
             return labels
         taken = set(counts)
         for position, (key, label) in enumerate(labels.items(), 1):
-            if counts[label] == 1:
+            if counts[normalize_look(label)] == 1:
                 continue
             numbered = label
-            while numbered in taken:  # a title may look like this as well
+            while normalize_look(numbered) in taken:  # a title may look like this as well
                 numbered = f"{numbered} #{position}"
-            taken.add(numbered)
+            taken.add(normalize_look(numbered))
             labels[key] = numbered
         return labels
 

@@ -156,6 +156,12 @@ def unify_line_breaks(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def normalize_look(text: str) -> str:
+    """Return *text* so that texts that look the same are equal: spaces and composed characters do not differ."""
+    words = " ".join(text.split())
+    return words if words.isascii() else unicodedata.normalize("NFC", words)
+
+
 def fold_accents(text: str) -> str:
     """Return *text* in lower case and without accents, to compare typed words."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())

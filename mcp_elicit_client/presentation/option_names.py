@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
+from mcp_elicit_client.core.text import normalize_look
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation.locale_conventions import narrow
 
@@ -52,7 +53,7 @@ class OptionNames:
         Raises:
             AnswerError: If it selects none, or fits several.
         """
-        name = _normalize(text)
+        name = normalize_look(text)
         folded = name.casefold()
         for found in (
             _find(name, self._labels),
@@ -93,7 +94,7 @@ class OptionNames:
         return found[0] if found else self._select_each(plain)
 
     def _select_each(self, texts: Iterable[str]) -> list[Choice]:
-        return list({choice.value: choice for choice in map(self.select, filter(_normalize, texts))}.values())
+        return list({choice.value: choice for choice in map(self.select, filter(normalize_look, texts))}.values())
 
     @cached_property
     def _are_numbered(self) -> bool:
@@ -135,7 +136,7 @@ def _index(choices: Iterable[Choice], name: Callable[[Choice], str]) -> _Index:
     """Return the positions of the options by their names."""
     index: dict[str, set[int]] = {}
     for at, choice in enumerate(choices):
-        index.setdefault(_normalize(name(choice)), set()).add(at)
+        index.setdefault(normalize_look(name(choice)), set()).add(at)
     return index
 
 
@@ -148,9 +149,3 @@ def _fold(index: _Index) -> _Index:
 
 def _find(name: str, *indexes: _Index) -> set[int]:
     return {at for index in indexes for at in index.get(name, ())}
-
-
-def _normalize(text: str) -> str:
-    """Return *text* so that texts that look the same are equal."""
-    words = " ".join(text.split())
-    return words if words.isascii() else unicodedata.normalize("NFC", words)

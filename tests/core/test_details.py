@@ -24,6 +24,7 @@ from mcp_elicit_client import (
     validate,
 )
 from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.text import normalize_look
 from mcp_elicit_client.core.validation.content import validate_value
 from mcp_elicit_client.core.validation.patterns import settle_defaults
 from tests.support import cases, form_params, form_request, rebuilt_schema
@@ -206,15 +207,31 @@ def test_an_option_whose_title_repeats_shows_its_value_cut_and_in_one_line() -> 
         ([("v" * 300 + "1", None), ("v" * 300 + "2", None)], None),
         ([("a", "T"), ("b", "T"), ("c", "T (a)")], ["T (a) #1", "T (b)", "T (a) #3"]),
         ([("a", "T"), ("b", "T"), ("c", "T (a)"), ("d", "T (a) #1")], ["T (a) #1 #1", "T (b)", "T (a) #3", "T (a) #1"]),
+        (
+            [("a", "Yes"), ("b", "Yes "), ("c", "Yes\u3000"), ("d", "yes")],
+            ["Yes (a)", "Yes  (b)", "Yes\u3000 (c)", "yes"],
+        ),
+        ([("a", "\u00e9"), ("b", "e\u0301")], ["\u00e9 (a)", "e\u0301 (b)"]),
+        ([("a", None), ("a ", None), ("b", None)], ["a (a)", "a  (a )", "b"]),
     ],
-    ids=["long values", "long values without titles", "a title like a label", "a title like a numbered label"],
+    ids=[
+        "long values",
+        "long values without titles",
+        "a title like a label",
+        "a title like a numbered label",
+        "titles with other spaces",
+        "composed characters",
+        "values with other spaces",
+    ],
 )
-def test_no_two_options_have_the_same_label(options: list[tuple[str, str | None]], labels: list[str] | None) -> None:
+def test_no_two_labels_of_options_look_the_same(
+    options: list[tuple[str, str | None]], labels: list[str] | None
+) -> None:
     listed = [{"const": value} if title is None else {"const": value, "title": title} for value, title in options]
     (field,) = form({"properties": {"a": {"oneOf": listed}}}).form.fields
     assert field.kind == "choice"
     shown = [field.label_of(choice) for choice in field.choices]
-    assert len(set(shown)) == len(options)
+    assert len({normalize_look(label) for label in shown}) == len(options)
     assert labels is None or shown == labels
 
 
