@@ -86,11 +86,10 @@ def verify(
         known = [Checkpoint(*checkpoint)] if checkpoint is not None else []
         known += [head.last] if head is not None else []
         verifier = ChainVerifier(keys, (each.sequence for each in known))
-        line = b""
         for file in files:
             for number, line in file.lines():
                 verifier.feed(line, file.name, number)
-    verifier.end(is_open=not line.endswith(b"\n"))
+    verifier.end()
     if head is not None:
         verifier.check_checkpoint(head.last, "invalid_head", "The head file")
     elif data:
@@ -252,9 +251,9 @@ class ChainVerifier:
             self._feed_other(line, file, number)
         self._above = line
 
-    def end(self, *, is_open: bool) -> None:
-        """Report what follows the last line.  *is_open*: the log ends in the middle of a line, maybe after others."""
-        self._report_malformed("The log ends in the middle of a line, after {size} bytes." if is_open else "")
+    def end(self) -> None:
+        """Report what follows the last line: torn lines, of which the last may have got the line break of another."""
+        self._report_malformed("The log ends in the middle of a line, after {size} bytes.")
 
     def check_checkpoint(
         self, checkpoint: Checkpoint, code: Literal["checkpoint_mismatch", "invalid_head"], what: str

@@ -1093,13 +1093,16 @@ def test_a_log_stays_valid_if_any_two_writes_to_it_fail(
             assert not list(path.parent.glob("audit.jsonl.*[0-9]"))
 
 
-def test_a_log_may_end_in_several_torn_lines(path: Path) -> None:
+@pytest.mark.parametrize("line_break", [b"", b"\n"], ids=["", "and the line break of another one"])
+def test_a_log_may_end_in_several_torn_lines(path: Path, line_break: bytes) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
-        file.write(b'{"schema":1,"seq":3,\n{"sch')
+        file.write(b'{"schema":1,"seq":3,\n{"sch' + line_break)
 
     assert verify(path, KEY)
     assert codes(verify(path, KEY)) == [("torn_write", 3), ("torn_write", 4)]
+    write(path, 1).close()
+    assert verify(path, KEY)
 
 
 # Processes
