@@ -384,6 +384,7 @@ def _known_form(schema: _ComparableSchema, limits: Limits) -> tuple[Form, tuple[
 
 def _read_form(schema: Mapping[str, Any], limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     parser = SchemaParser(schema, limits)
+    schema = {keyword: value for keyword, value in schema.items() if value is not None or keyword == "properties"}
     try:
         schema, _ = unwrap_schema(schema, parser.definitions, lambda _code, _message: None)
     except UnsupportedSchemaError as error:

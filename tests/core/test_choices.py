@@ -25,6 +25,11 @@ def test_normalizing_changes_nothing_of_the_schema() -> None:
     assert schema == {"type": "array", "items": {"enum": ["a"]}, "enumNames": ["A"]}
 
 
+def test_keywords_that_are_null_are_not_set() -> None:
+    assert [each.value for each in normalize_enum({"type": "string", "enum": ["a"], "const": None})] == ["a"]
+    assert normalize_enum({"const": None}) == ()
+
+
 def test_options_that_share_a_title_are_told_apart_by_value() -> None:
     request = parse_request(
         form_params({"properties": {"a": {"oneOf": [{"const": c, "title": t} for c, t in ("aS", "bS", "cT")]}}})

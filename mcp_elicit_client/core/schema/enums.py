@@ -34,6 +34,11 @@ Report: TypeAlias = Callable[[DiagnosticCode, str], None]
 _NUMBERS = ("integer", "number")
 ENUM_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
 
+MAX_BRANCHES = 32
+"""The maximum number of schemas in a union or ``allOf``, unless each is one option."""
+
+_PARTS = frozenset({"items", "allOf", "anyOf", "oneOf"})
+
 
 class Choice(BaseModel):
     """
@@ -75,6 +80,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
     """
     check_type("schema", schema, Mapping)
+    schema = without_nulls(schema)
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
         schema = items_with_names(schema)
 
@@ -84,6 +90,35 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     options = options_of(schema, report)
     named = {} if options is None else named_options(options, schema.get("type"), limits, report)
     return tuple(Choice.model_validate(each) for each in named.values())
+
+
+def without_nulls(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Return *schema*, and the schemas inside it, without keywords that are null: they are not set.
+
+    Serializers in Java, C# and Python write all keywords of a class, unless
+    told otherwise.  The ``const`` of a schema that allows nothing but null is
+    a value.
+    """
+    has_nulls = None in schema.values()
+    if not has_nulls and _PARTS.isdisjoint(schema):
+        return schema
+    given = {keyword: value for keyword, value in schema.items() if value is not None} if has_nulls else {**schema}
+    if has_nulls and "const" in schema and given.get("type", "null") == "null" and ENUM_KEYWORDS.isdisjoint(given):
+        given["const"] = None
+    for keyword in _PARTS.intersection(given):
+        part = given[keyword]
+        if isinstance(part, dict):
+            given[keyword] = without_nulls(part)
+        elif isinstance(part, list) and len(part) <= MAX_BRANCHES and not _begins_with_option(part):
+            given[keyword] = [without_nulls(each) if isinstance(each, dict) else each for each in part]
+    return given
+
+
+def _begins_with_option(union: Sequence[object]) -> bool:
+    """Return True if *union* lists options, whose other keywords are not read.  Fast."""
+    first = union[0] if union else None
+    return isinstance(first, dict) and first.get("const") is not None
 
 
 def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
-from mcp_elicit_client.core.schema.enums import Report, has_constant, spells_choices
+from mcp_elicit_client.core.schema.enums import MAX_BRANCHES, Report, has_constant, spells_choices, without_nulls
 
 _Schema: TypeAlias = Mapping[str, Any]
 
@@ -18,7 +18,6 @@ PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
 
 _INDEX = "(?a)[0-9]{1,9}"
 _MAX_REFERENCE = 2_000
-_MAX_BRANCHES = 32
 _WRAPPERS = frozenset({"$ref", "allOf"})
 _COMBINED = frozenset({"properties", "required"})
 _STRICTEST: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -67,7 +66,7 @@ class Definitions:
                 return schema
             referenced = self._referenced(schema["$ref"])
             self._count(referenced)
-            schema = _overridden(referenced, _without(schema, "$ref"), report)
+            schema = _overridden(without_nulls(referenced), _without(schema, "$ref"), report)
         raise UnsupportedSchemaError(f"nests more than {self.max_depth} references or unions")
 
     def _count(self, referenced: _Schema) -> None:
@@ -181,7 +180,7 @@ def _open_all_of(schema: _Schema, definitions: Definitions, report: Report) -> _
     match schema.get("allOf"):
         case [dict(only)] if _COMBINED.isdisjoint(schema):
             return _overridden(only, _without(schema, "allOf"), report)
-        case [_, *_] as parts if len(parts) <= _MAX_BRANCHES:
+        case [_, *_] as parts if len(parts) <= MAX_BRANCHES:
             return _merged([*parts, _without(schema, "allOf")], definitions, report)
         case _:
             return None
@@ -243,8 +242,8 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
             return None if len(branches) == len(options) else {**schema, keyword: branches}
         if "type" in schema or "enum" in schema:
             continue
-        if len(branches) > _MAX_BRANCHES:
-            raise UnsupportedSchemaError(f"is a union of more than {_MAX_BRANCHES} schemas")
+        if len(branches) > MAX_BRANCHES:
+            raise UnsupportedSchemaError(f"is a union of more than {MAX_BRANCHES} schemas")
         opened = [definitions.open(branch, report) for branch in branches]
         ranked = sorted(opened, key=_preference)
         if not ranked:
