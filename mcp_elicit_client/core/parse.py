@@ -47,6 +47,11 @@ MAX_REQUEST_ID = 1_024
 
 UNNAMED_SERVER = Server(name="a server that the application did not name")
 
+_NAMES_IN_MODELS = (("requested_schema", "requestedSchema"), ("elicitation_id", "elicitationId"))
+_HINTS = {
+    "properties": "pass all params, not only `requestedSchema`",
+    "params": "pass only the `params` of the request",
+}
 _COST_OF_A_VALUE = 8
 _MAX_KNOWN = 10_000
 _SCALARS = frozenset({int, float, bool, type(None)})
@@ -136,8 +141,8 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
     """Read params as `parse_request` does; *size* is the return value of `check_size`."""
     message = wire.get("message")
     if not isinstance(message, str):
-        hint = "; pass all params, not only `requestedSchema`" if "properties" in wire else ""
-        raise RequestError(f"`message` must be a string{hint}")
+        hints = [hint for name, hint in _HINTS.items() if name in wire]
+        raise RequestError("; ".join(["`message` must be a string", *hints]))
     request_id = details.get("request_id")
     if isinstance(request_id, str) and len(request_id) > MAX_REQUEST_ID:
         raise RequestError(f"the ID of the request is longer than {MAX_REQUEST_ID} characters")
@@ -244,14 +249,15 @@ def to_wire(params: object) -> Mapping[str, Any]:
             dictionary with the names of a model.
     """
     if isinstance(params, Mapping):
-        if "requested_schema" in params and "requestedSchema" not in params:  # model_dump() of mcp 2: the form is lost
-            raise RequestError("`requestedSchema` is missing; use `by_alias=True` to dump params that have it")
+        for name, alias in _NAMES_IN_MODELS:  # model_dump() of mcp 2: the form or the ID would be lost
+            if params.get(name) is not None and alias not in params:
+                raise RequestError(f"`{alias}` is missing; use `by_alias=True` to dump params that have it")
         return params
     if not isinstance(params, BaseModel):
         raise RequestError("`params` must be an object")
     wire: dict[str, Any] = dict(params.model_extra or {})
     for name, info in type(params).model_fields.items():
-        value = getattr(params, name)
+        value = getattr(params, name, None)
         if isinstance(value, BaseModel):
             try:
                 value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -13,10 +13,12 @@ from mcp_elicit_client import (
     ElicitationRegistry,
     FormRequest,
     RequestError,
+    UrlRequest,
     accept,
     accept_with_defaults,
     apply_defaults,
     get_defaults,
+    parse_request,
     validate,
 )
 from mcp_elicit_client.core.answer import check_answer
@@ -163,6 +165,26 @@ def test_the_content_for_dumped_params_is_sent_or_refused(by_alias: bool) -> Non
     else:
         with pytest.raises(RequestError, match="by_alias=True"):
             accept({"a": "x"}, request=dumped)
+
+
+@pytest.mark.parametrize("by_alias", [False, True])
+def test_dumped_params_of_a_url_keep_their_id_or_are_refused(by_alias: bool) -> None:
+    wire = {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e"}
+    dumped = mcp.types.ElicitRequestURLParams.model_validate(wire).model_dump(by_alias=by_alias)
+
+    if "elicitationId" in dumped:
+        request = parse_request(dumped)
+        assert isinstance(request, UrlRequest)
+        assert request.elicitation_id == "e"
+    else:
+        with pytest.raises(RequestError, match="by_alias=True"):
+            parse_request(dumped)
+
+
+def test_params_that_were_made_without_validation_are_read_as_far_as_they_are_set() -> None:
+    params = mcp.types.ElicitRequestFormParams.model_construct(message="m")
+
+    assert [each.code for each in parse_request(params).diagnostics] == ["schema_missing"]
 
 
 def test_a_url_is_accepted_without_content() -> None:

@@ -80,7 +80,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
     """
     check_type("schema", schema, Mapping)
-    schema = without_nulls(schema)
+    schema = drop_null_keywords(schema)
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
         schema = items_with_names(schema)
 
@@ -92,7 +92,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     return tuple(Choice.model_validate(each) for each in named.values())
 
 
-def without_nulls(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def drop_null_keywords(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     Return *schema*, and the schemas inside it, without keywords that are null: they are not set.
 
@@ -109,9 +109,9 @@ def without_nulls(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     for keyword in _PARTS.intersection(given):
         part = given[keyword]
         if isinstance(part, dict):
-            given[keyword] = without_nulls(part)
+            given[keyword] = drop_null_keywords(part)
         elif isinstance(part, list) and len(part) <= MAX_BRANCHES and not _begins_with_option(part):
-            given[keyword] = [without_nulls(each) if isinstance(each, dict) else each for each in part]
+            given[keyword] = [drop_null_keywords(each) if isinstance(each, dict) else each for each in part]
     return given
 
 

@@ -21,11 +21,11 @@ from mcp_elicit_client.core.schema.bounds import NUMBER_KEYWORDS, number_limits
 from mcp_elicit_client.core.schema.enums import (
     ENUM_KEYWORDS,
     Report,
+    drop_null_keywords,
     items_with_names,
     named_options,
     option_keywords,
     options_of,
-    without_nulls,
 )
 from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
@@ -116,7 +116,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     if not isinstance(schema, dict):
         raise UnsupportedSchemaError("allows no value")
     limits = parser.limits
-    schema = without_nulls(schema)
+    schema = drop_null_keywords(schema)
     nullable = schema.get("nullable") is True
     if _is_wrapped(schema):
         schema, allows_null = unwrap_schema(schema, parser.definitions, report)

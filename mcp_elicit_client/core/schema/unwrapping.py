@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
-from mcp_elicit_client.core.schema.enums import MAX_BRANCHES, Report, has_constant, spells_choices, without_nulls
+from mcp_elicit_client.core.schema.enums import MAX_BRANCHES, Report, drop_null_keywords, has_constant, spells_choices
 
 _Schema: TypeAlias = Mapping[str, Any]
 
@@ -66,7 +66,7 @@ class Definitions:
                 return schema
             referenced = self._referenced(schema["$ref"])
             self._count(referenced)
-            schema = _overridden(without_nulls(referenced), _without(schema, "$ref"), report)
+            schema = _overridden(drop_null_keywords(referenced), _without(schema, "$ref"), report)
         raise UnsupportedSchemaError(f"nests more than {self.max_depth} references or unions")
 
     def _count(self, referenced: _Schema) -> None:
