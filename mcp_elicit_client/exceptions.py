@@ -145,7 +145,7 @@ class CallTimeoutError(CallError, TimeoutError):
         self.user_seconds = user_seconds
 
 
-ResumeRefusal: TypeAlias = Literal["unknown", "resuming", "finished", "expired", "server", "protocol"]
+ResumeRefusal: TypeAlias = Literal["unknown", "resuming", "finished", "expired", "server", "protocol", "unreachable"]
 """The code of a `ResumeError`."""
 
 _RESUME_REFUSALS: dict[ResumeRefusal, str] = {
@@ -158,6 +158,9 @@ _RESUME_REFUSALS: dict[ResumeRefusal, str] = {
     "expired": "This call was not resumed in time. Make the call again.",
     "server": "This call belongs to another server. Resume it with the Caller of that server.",
     "protocol": "Calls cannot be resumed over this connection. Connect with protocol version 2026-07-28 or later.",
+    "unreachable": (
+        "The server cannot be reached, or refuses calls for now. The answers are kept: resume the call later."
+    ),
 }
 
 
@@ -167,7 +170,8 @@ class ResumeError(CallError):
 
     Attributes:
         code: The cause.  A wrong user also gets ``unknown``.  After
-            ``server`` and ``protocol`` the call is unchanged.
+            ``server``, ``protocol`` and ``unreachable`` the call is
+            unchanged.
     """
 
     def __init__(self, code: ResumeRefusal) -> None:

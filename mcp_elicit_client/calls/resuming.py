@@ -130,7 +130,8 @@ async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIt
 
     Load the call again after claiming it, since another process may have
     resumed and suspended it meanwhile.  At the end, the call is deleted with
-    the answers to its requests.  If nothing was sent, it is released instead.
+    the answers to its requests.  If nothing was sent, or the block raises
+    `ResumeError`, it is released instead.
 
     Raises:
         ResumeError: If another process was first, or the call has expired.
@@ -143,6 +144,9 @@ async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIt
         if state != "suspended":
             raise _refusal(state)
         yield claim
+    except ResumeError:
+        claim.was_sent = False
+        raise
     finally:
         with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
             try:

@@ -26,12 +26,12 @@ from mcp_elicit_client.calls.multi_round_trip import (
     parse_input_required,
 )
 from mcp_elicit_client.calls.resuming import NOT_A_CALL, GivenAnswer
-from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for
+from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for, was_sent
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
 from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, parse_url_required
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.exceptions import CallError, InboxError, TaskError
+from mcp_elicit_client.exceptions import CallError, InboxError, ResumeError, TaskError
 from mcp_elicit_client.sdk.tasks_extension import foreign_claim, is_task
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.05, 5.0
@@ -173,6 +173,10 @@ class CallRunner:
             given: The answers, by the server's keys; None where an answer is
                 pending.
             before_send: Is called before anything is sent.
+
+        Raises:
+            ResumeError: If the server did not take the answers.
+            Exception: As in `run`.
         """
         with self._elicitations.during(self._call), self._call.timeouts:
             answers = {
@@ -197,7 +201,13 @@ class CallRunner:
         given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
         if not is_closed(self._call.session):  # otherwise the SDK raises its error, and nothing is sent
             before_send()
-        return await self._run(given)
+        try:
+            outcome = await self._send_once(given)
+        except Exception as error:
+            if was_sent(error):
+                raise
+            raise ResumeError("unreachable") from error
+        return await self._run(given, outcome)
 
     async def _run(self, given: RoundInput, outcome: Completed | NextRoundRequired | None = None) -> Any:
         while True:

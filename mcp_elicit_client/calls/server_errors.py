@@ -15,6 +15,7 @@ from mcp_elicit_client.exceptions import (
     TaskError,
 )
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
+from mcp_elicit_client.sdk.http_transport import WAS_SENT
 from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
 METHOD_NOT_FOUND = -32601
@@ -65,6 +66,11 @@ def sdk_error(code: int, message: str, data: Any = None) -> Exception:
     import mcp.shared.exceptions as exceptions_of_1
 
     return exceptions_of_1.McpError(details)  # type: ignore[attr-defined, no-any-return, unused-ignore]
+
+
+def was_sent(error: Exception) -> bool:
+    """Return False if *error* says that the server did not take the request: it cannot have done anything."""
+    return error_data(error).get(WAS_SENT) is not False
 
 
 def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:

@@ -242,8 +242,10 @@ class InterruptBridge:
             async with self._connections[caller]() as client:
                 result = await caller.resume(call_id, client, suspend, user=thread.user)
                 result = await thread.settle(caller, client, result, suspend)
-        except ResumeError:
-            raise ResumeEntryError("The call cannot be resumed. Its outcome is unknown.", "RESUME_FAILED") from None
+        except ResumeError as error:
+            is_kept = error.code == "unreachable"
+            text = str(error) if is_kept else "The call cannot be resumed. Its outcome is unknown."
+            raise ResumeEntryError(text, "RESUME_FAILED") from None
         except Exception as error:
             _logger.exception("a call could not be resumed")
             text = str(error) if isinstance(error, CallError) else _CALL_FAILED

@@ -171,7 +171,8 @@ class UpstreamCaller(Caller):
         except Exception as error:
             # Servers use this code for errors of their own, too.
             was_closed = error_code(error) == _CONNECTION_CLOSED and is_closed(call.session)
-            if was_closed or error_data(error).get("reason") == CONNECTION_LOST:
+            is_away = isinstance(error, ResumeError) or error_data(error).get("reason") == CONNECTION_LOST
+            if was_closed or is_away:
                 raise ConnectionLostError from error
             raise
 

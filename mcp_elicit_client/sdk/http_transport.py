@@ -27,9 +27,17 @@ CONNECTION_LOST = "ConnectionLostError"
 _TIMEOUT, _READ_TIMEOUT = 30.0, 300.0
 """The SDK's timeouts, in seconds."""
 
-_UNREACHABLE = {"code": -32000, "message": "The server cannot be reached.", "data": {"reason": CONNECTION_LOST}}
+WAS_SENT = "sent"
+"""The member of ``data`` that is false if the server did not take the request, and cannot have done anything."""
+
 _OF_PROXIES = frozenset({502, 503})
-"""The statuses with which a proxy says that the server behind it cannot be reached."""
+"""
+The statuses with which a proxy says that the server behind it cannot be
+reached.  The server may have received the request before.
+"""
+
+_OF_REFUSALS = frozenset({401, 429})
+"""The statuses with which a request is refused before it is read, so that it can be repeated."""
 
 
 @asynccontextmanager
@@ -69,14 +77,29 @@ def _client_class() -> Any:
                 if not self._has_connected:
                     raise
                 _logger.debug("the server cannot be reached: %s", type(error).__name__)
-                return unreachable(request)
-            if self._has_connected and response.status_code in _OF_PROXIES and not response.is_closed:
+                is_unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
+                return httpx.Response(503, request=request, json=_error(503, was_sent=not is_unsent))
+            status = response.status_code
+            if self._has_connected and status in _OF_PROXIES | _OF_REFUSALS and not _is_from_server(response):
                 await response.aclose()
-                return unreachable(request)
+                was_sent = status in _OF_PROXIES and "retry-after" not in response.headers
+                return httpx.Response(status, request=request, json=_error(status, was_sent=was_sent))
             self._has_connected = True
             return response
 
-    def unreachable(request: Any) -> Any:
-        return httpx.Response(503, request=request, json={"jsonrpc": "2.0", "id": None, "error": _UNREACHABLE})
-
     return PersistentClient
+
+
+def _is_from_server(response: Any) -> bool:
+    """Return True if *response* is one of JSON-RPC.  Proxies answer with other JSON."""
+    return bool(response.is_closed) and b'"jsonrpc"' in response.content
+
+
+def _error(status: int, *, was_sent: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {} if was_sent else {WAS_SENT: False}
+    if status in _OF_PROXIES:
+        code, message = -32000, "The server cannot be reached."
+        data["reason"] = CONNECTION_LOST
+    else:
+        code, message = -32603, f"The server refused the request with HTTP status {status}."
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message, "data": data}}

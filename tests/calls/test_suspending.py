@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import mcp.types
 import pytest
 from hypothesis import given
@@ -45,11 +46,12 @@ from tests.servers.visitor import FORM, asked_form
 from tests.support import ROOT, http_server, until
 from tests.support.inboxes import Clock, RedisServer, Stores, call_snapshot
 from tests.support.inprocess import in_process
+from tests.support.raw import raw_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
 AIRLINE = server_command("tests.servers.airline")
-NAMED = {"name": "Ann"}
+NAMED, TYPED = {"name": "Ann"}, {"text": "typed"}
 URL = "https://login.example.com/start"
 
 
@@ -475,6 +477,66 @@ async def test_a_resume_over_a_closed_connection_leaves_the_call_unchanged(
 
     async with visitor(seen) as (who, client):
         assert told(await who.resume(suspended.id, client, suspend))["got"] == {"action": "accept", "content": NAMED}
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"), [(None, {}), (503, {"retry-after": "5"}), (429, {}), (401, {}), (401, {"content-type": "x"})]
+)
+async def test_answers_that_the_server_did_not_take_are_sent_when_the_call_is_resumed_again(
+    status: int | None, headers: dict[str, str], suspend: SuspendOptions
+) -> None:
+    """The server is restarted, overloaded, or no longer accepts the token, while the user answers."""
+    with raw_server("2026-07-28", "http") as (url, server):
+        async with caller().connect(url) as client:
+            suspended = await answer(suspend, await caller().call_tool(client, "ask", suspend=suspend), TYPED)
+            server.status, server.headers = status, headers
+            if status is None:
+                await anyio.to_thread.run_sync(server.stop)
+            for _ in range(2):
+                with pytest.raises(ResumeError, match="resume the call later") as raised:
+                    await caller().resume(suspended.id, client, suspend)
+                assert raised.value.code == "unreachable"
+            server.status = None
+            if status is None:
+                server.start()
+            result: Any = await caller().resume(suspended.id, client, suspend)
+            assert result.content[0].text == "typed"
+
+
+@pytest.mark.parametrize("failure", ["breaks off", "502", "503"])
+async def test_answers_that_the_server_may_have_taken_are_not_sent_again(failure: str, suspend: SuspendOptions) -> None:
+    with raw_server("2026-07-28", "http") as (url, server):
+        async with caller().connect(url) as client:
+            suspended = await answer(suspend, await caller().call_tool(client, "ask", suspend=suspend), TYPED)
+            server.breaks_off = failure == "breaks off"
+            server.status = None if server.breaks_off else int(failure)
+            with pytest.raises(mcp.MCPError, match="cannot be reached"):  # type: ignore[attr-defined,unused-ignore]
+                await caller().resume(suspended.id, client, suspend)
+            server.breaks_off, server.status = False, None
+            with pytest.raises(ResumeError) as raised:
+                await caller().resume(suspended.id, client, suspend)
+            assert raised.value.code == "finished"
+            assert server.methods.count("tools/call") == 2
+
+
+async def test_answers_are_not_sent_again_if_a_later_round_of_the_call_is_refused(suspend: SuspendOptions) -> None:
+    with raw_server("2026-07-28", "http") as (url, server):
+
+        async def decline_the_second(request: Request) -> Answer | None:
+            if request.message == "q?":
+                return None
+            server.status = 429
+            return Answer.decline(by="policy")
+
+        who = caller(hooks(before=decline_the_second))
+        async with who.connect(url) as client:
+            suspended = await answer(suspend, await who.call_tool(client, "again", suspend=suspend), TYPED)
+            with pytest.raises(mcp.MCPError, match="HTTP status 429"):  # type: ignore[attr-defined,unused-ignore]
+                await who.resume(suspended.id, client, suspend)
+            server.status = None
+            with pytest.raises(ResumeError) as raised:
+                await who.resume(suspended.id, client, suspend)
+            assert raised.value.code == "finished"
 
 
 async def test_a_resume_that_is_cancelled_after_sending_ends_the_call(suspend: SuspendOptions, seen: list[str]) -> None:

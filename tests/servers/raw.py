@@ -100,8 +100,9 @@ def in_rounds(tool: str, params: Message) -> Message:
     given = params.get("inputResponses")
     if tool == "slow":
         time.sleep(SLOW)
-    if not given:
-        keys = "ab" if tool == "two" else "q"
+    is_asked_again = tool == "again" and "again" not in (given or {})
+    if not given or is_asked_again:
+        keys = ["again"] if given else "ab" if tool == "two" else "q"
         asked = {key: {**question(key, f"{key}?"), **(params.get("arguments") or {})} for key in keys}
         requests = {key: {"method": each["method"], "params": each["params"]} for key, each in asked.items()}
         return {"resultType": "input_required", "inputRequests": requests, "requestState": "s"}
@@ -214,6 +215,7 @@ class RawHttpServer:
 
     Attributes:
         status: What every request is answered with; None to serve them.
+        headers: Additional headers of all responses.
         breaks_off: Responses end after their headers.
         methods: The methods of all requests.
         url: Where it is.
@@ -222,6 +224,7 @@ class RawHttpServer:
     def __init__(self, era: Era, *, synchronous: bool = False) -> None:
         self.era = era
         self.status: int | None = None
+        self.headers: dict[str, str] = {}
         self.breaks_off = False
         self.methods: list[str] = []
         self.port = 0
@@ -308,6 +311,8 @@ def _handler(server: RawHttpServer) -> type[http.server.BaseHTTPRequestHandler]:
             self.send_header("mcp-session-id", "raw")
             self.send_header("content-type", "application/json" if body else "text/plain")
             self.send_header("content-length", str(len(body)))
+            for name, value in server.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             if not server.breaks_off:
                 self.wfile.write(body)
