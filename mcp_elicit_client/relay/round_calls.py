@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.relay.connections import ConnectionPool, Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
-from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls, Work
+from mcp_elicit_client.relay.held_calls import HeldCalls, Work
 from mcp_elicit_client.relay.legs import CallOutcome, Leg, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError, check_declared
 from mcp_elicit_client.relay.state import StateContent, StateSigner
@@ -106,7 +106,7 @@ class RoundCalls:
     def _hold(self, downstream: Downstream, spec: CallSpec, lease: Lease, result: Any) -> HeldCall | None:
         """Hold a call that has no *result* yet, or one that only a process can finish; return None for any other."""
         work: Work
-        timeouts = replace(self.timeouts, answer_timeout=MAX_CALL)  # the user has the time of each leg
+        timeouts = replace(self.timeouts, answer_timeout=None)  # the legs limit the time of the user
         if result is None or isinstance(result, UrlRequiredInRounds):
             work = functools.partial(_make, spec, timeouts, result)
         elif isinstance(result, TaskHandle):
