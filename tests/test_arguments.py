@@ -16,6 +16,7 @@ import pytest
 
 from mcp_elicit_client import (
     Answer,
+    ChoiceField,
     ElicitationRegistry,
     Limits,
     RequestOptions,
@@ -27,11 +28,12 @@ from mcp_elicit_client import (
     inspect_url,
     normalize_enum,
     parse_request,
+    sanitize_text,
 )
 from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.audit import verify as verify_log
 from mcp_elicit_client.calls import Caller, SuspendOptions
-from mcp_elicit_client.core.schema.writer import to_schema
+from mcp_elicit_client.core.schema.writer import to_params, to_schema
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.chat import ChatHandler, ChatLimits
@@ -44,6 +46,7 @@ from mcp_elicit_client.handlers.webhook import (
     WebhookHandler,
     generate_secret,
     sign,
+    verify_signature,
     webhook_authenticator,
 )
 from mcp_elicit_client.hosts import fastmcp
@@ -71,6 +74,7 @@ from mcp_elicit_client.policies import (
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.input_parsing import parse_text
 from mcp_elicit_client.presentation.opener import open_url
+from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
 from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.testing import CallbackUnderTest, FakeServer, ScriptedUser, run_scenario
@@ -406,6 +410,28 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     # functions
     "a URL that is a number": (lambda any_: inspect_url(any_(3)), "`url` must be str, not int"),
     "a schema that is no mapping": (lambda any_: normalize_enum(any_("x")), "`schema` must be Mapping, not str"),
+    "rules for a URL as a dictionary": (
+        lambda any_: inspect_url("https://a.example/", any_({})),
+        "`rules` must be UrlRules, not dict",
+    ),
+    "no text to sanitize": (lambda any_: sanitize_text(any_(None)), "`text` must be str, not NoneType"),
+    "the value of an option": (
+        lambda any_: ChoiceField(name="a", title="A").label_of(any_("x")),
+        "`choice` must be Choice, not str. Pass one of `choices`",
+    ),
+    "a form to ask for consent": (
+        lambda any_: consent_prompt(any_(parse_request({"message": "m"}, server="mail"))),
+        "`request` must be UrlRequest, not FormRequest",
+    ),
+    "a form to wait for": (lambda any_: completion_prompt(any_(3)), "`request` must be UrlRequest, not int"),
+    "params to write as params": (
+        lambda any_: to_params(any_({"message": "m"})),
+        "`request` must be FormRequest or UrlRequest, not dict",
+    ),
+    "a cursor that is a number": (
+        lambda any_: asyncio.run(INBOX.list("ann", cursor=any_(3))),
+        "`cursor` must be str or None, not int",
+    ),
     "content as a list": (
         lambda any_: Answer.accept(any_([1]), by="host"),
         "`content` must be a mapping or None, not list",
@@ -467,6 +493,27 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         '`purpose` must be "question" or "answer", not',
     ),
     "a body to sign as text": (lambda any_: sign(any_("{}"), "id", generate_secret()), "`body` must be bytes"),
+    "an ID to sign that is a number": (lambda any_: sign(b"", any_(3), generate_secret()), "`message_id` must be str"),
+    "headers of ASGI": (
+        lambda any_: verify_signature(b"", any_([(b"webhook-id", b"1")]), generate_secret()),
+        "`headers` must be an object with the method `items`, such as those of the request, not an object of type",
+    ),
+    "a limit of a chat as text": (
+        lambda any_: ChatLimits(max_text=any_("9"), max_label=9, max_input=9),
+        "`max_text` must be an int of at least 0, not '9'",
+    ),
+    "limits of a dialog as a dictionary": (
+        lambda any_: ChatLimits(max_text=9, max_label=9, max_input=9, dialog=any_({})),
+        "`dialog` must be DialogLimits or None, not dict",
+    ),
+    "an async escape": (
+        lambda any_: ChatLimits(max_text=9, max_label=9, max_input=9, escape=any_(always)),
+        "`escape` must not be async",
+    ),
+    "values to resume with as a list": (
+        lambda any_: resume_value({"question": "q"}, "accept", any_([1])),
+        "`content` must be Mapping or None, not list",
+    ),
     "a part of the value of an interrupt": (
         lambda _: resume_value({"message": "Go on?"}, "decline"),
         "`question` is not the value of an interrupt",

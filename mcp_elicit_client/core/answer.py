@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
@@ -88,23 +88,25 @@ class Answer(BaseModel):
         """
         if not isinstance(content, (Mapping, NoneType)):
             raise TypeError(f"`content` must be a mapping or None, not {type(content).__name__}.")
-        return cls(
-            action="accept",
-            content=None if content is None else dict(content),
-            by=by,
-            reason=reason,
-            sources=dict(sources or {}),
-        )
+        values = None if content is None else dict(content)
+        return cls._make(action="accept", content=values, by=by, reason=reason, sources=dict(sources or {}))
 
     @classmethod
     def decline(cls, *, by: By, reason: str = "", policy: str = "", block_server: bool = False) -> "Answer":
         """Return a decline.  Only a user, or a rule that the host set, may decline."""
-        return cls(action="decline", by=by, reason=reason, policy=policy, block_server=block_server)
+        return cls._make(action="decline", by=by, reason=reason, policy=policy, block_server=block_server)
 
     @classmethod
     def cancel(cls, *, by: By, reason: str = "", policy: str = "") -> "Answer":
         """Return a cancel: the request was dismissed or failed, or no one was asked."""
-        return cls(action="cancel", by=by, reason=reason, policy=policy)
+        return cls._make(action="cancel", by=by, reason=reason, policy=policy)
+
+    @classmethod
+    def _make(cls, **values: Any) -> "Answer":
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise ValueError(_wrong_argument(error, values.get("content") or {})) from None
 
     def to_wire(self) -> dict[str, Any]:
         """Return the result of ``elicitation/create`` as JSON."""
@@ -112,6 +114,20 @@ class Answer(BaseModel):
             return {"action": self.action}
         content = {name: [*value] if isinstance(value, tuple) else value for name, value in self.content.items()}
         return {"action": self.action, "content": content}
+
+
+def _wrong_argument(error: ValidationError, content: Mapping[Any, Any]) -> str:
+    """Return which argument of `Answer.accept` is wrong, without its value."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    name, *parts = first["loc"]
+    if name == "content" and "[key]" in parts:
+        return "The keys of `content` must be the names of fields, which are strings."
+    if name == "content":
+        found = type(content.get(parts[0])).__name__
+        allowed = "a string, a number, a Boolean, None or a list of strings"
+        return f"`content[{parts[0]!r}]` must be {allowed}, not {found}. Convert it, such as a date with `isoformat()`."
+    shown = f"{name}[{parts[0]!r}]" if parts else name
+    return f"`{shown}` {first['msg'].replace('Input should be', 'must be', 1)}."
 
 
 class UrlElicitationIncompleteError(CallError):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, 
 from pydantic import Field as Setting
 from typing_extensions import Self, assert_never
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
 from mcp_elicit_client.core.text import normalize_look, sanitize_text
 from mcp_elicit_client.core.validation.formats import FORMATS
@@ -176,6 +177,7 @@ class _WithChoices(_Field, defer_build=True):
         If that still looks like the label of another option, the position of
         the option follows.  Sanitized.
         """
+        check_type("choice", choice, Choice, hint="Pass one of `choices`.")
         return self._choice_labels[json_key(choice.value)]
 
     @cached_property

@@ -14,6 +14,8 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from mcp_elicit_client._arguments import check_type
+
 MAX_SHOWN = 4_000
 """The default limit of `sanitize_text`, in characters: that of a message."""
 
@@ -100,6 +102,7 @@ def sanitize_text(text: str, *, limit: int | None = MAX_SHOWN, multiline: bool =
         >>> print(sanitize_text("Domain: github.com\r\x1b[1AEVIL"))
         Domain: github.com\u{d}\u{1b}[1AEVIL
     """
+    check_type("text", text, str)
     cut = limit is not None and len(text) > limit
     shown = _sanitize(text[:limit] if cut else text, multiline=multiline)
     return f"{shown}…" if cut else shown

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.chat.handler import ChatHandler
 from mcp_elicit_client.handlers.chat.platform import ChatButton, ChatError, ChatLimits, ChatMessage, Paragraph
@@ -69,6 +70,7 @@ class TelegramHandler(ChatHandler):
     """
 
     def __init__(self, application: Application[Any, Any, Any, Any, Any, Any], **options: Any) -> None:
+        check_type("application", application, Application, hint="Pass Application.builder().token(token).build().")
         super().__init__(_Telegram(application.bot), **options)
         is_private = only.ChatType.PRIVATE & only.UpdateType.MESSAGE & only.TEXT
         application.add_handler(CallbackQueryHandler(self._on_press, pattern=_OUR_BUTTON), group=-1)

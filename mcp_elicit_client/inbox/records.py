@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cache, cached_property
+from types import NoneType
 from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, computed_field
@@ -510,8 +511,10 @@ def parse_cursor(text: str | None) -> int | None:
     Read an `EntryPage.next_cursor`.
 
     Raises:
+        TypeError: If it is not text.
         ValueError: If no page had it.
     """
+    check_type("cursor", text, str, NoneType)
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_CURSOR_DIGITS):

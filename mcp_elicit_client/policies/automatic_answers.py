@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
-
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.form import Field, Form, text_constraints
@@ -80,9 +78,10 @@ class AutomaticAnswers:
         if content is None or not content.keys() <= request.form.by_name.keys():
             return None
         try:
-            answer = check_answer(request, _accept(content))
-        except ValidationError:  # a value that fits no form, such as a date of Python
+            accept = _accept(content)
+        except ValueError:  # a value that fits no form, such as a date of Python
             return None
+        answer = check_answer(request, accept)
         return answer if answer.action == "accept" else None
 
     def policy(self, handler: Handler) -> Handler:

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.request import Request, UrlRequest
@@ -54,7 +55,11 @@ def consent_prompt(request: UrlRequest, *, can_open: bool = True, can_copy: bool
         request: The server's request.
         can_open: A browser can be opened here.
         can_copy: There is a clipboard to copy the URL to.
+
+    Raises:
+        TypeError: If *request* is not a `UrlRequest`.
     """
+    check_type("request", request, UrlRequest)
     offered: dict[UrlChoice, bool] = {"open": can_open, "copy": can_copy, "show": True}
     build_models(UrlPrompt)
     return UrlPrompt(
@@ -71,7 +76,11 @@ def completion_prompt(request: UrlRequest, *, can_open: bool = True) -> UrlPromp
 
     Only the user knows: a browser that was started proves nothing, and a
     server does not have to report completion.
+
+    Raises:
+        TypeError: If *request* is not a `UrlRequest`.
     """
+    check_type("request", request, UrlRequest)
     reopen: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
     build_models(UrlPrompt)
     return UrlPrompt(request=request, step="waiting", choices=("done", *reopen, *refusals(request)))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from datetime import date
 from typing import Any
 
 import mcp.types
@@ -120,6 +122,33 @@ def test_a_key_that_is_not_unicode_is_an_error_that_can_be_shown() -> None:
     (error,) = validate(form_params({"properties": {}}), {"a\n\ud800": "x"}).errors
 
     assert (error.field, error.code) == ("a \\u{d800}", "not_unicode")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (
+            {"content": {"day": date(2026, 11, 20)}},
+            "`content['day']` must be a string, .* or a list of strings, not date. Convert it, such as a date with .*",
+        ),
+        ({"content": {"pin": {"a": "s3cret"}}}, "`content['pin']` must be .*, not dict. .*"),
+        ({"content": {3: "x"}}, "The keys of `content` must be the names of fields, which are strings."),
+        ({"by": "me"}, "`by` must be 'user', 'policy', 'default', .* or 'error'."),
+        ({"by": "user", "reason": 3}, "`reason` must be a valid string."),
+        ({"sources": {"day": "me"}}, "`sources['day']` must be 'user', 'default', 'policy' or 'host'."),
+    ],
+)
+def test_a_wrong_argument_of_an_answer_is_one_sentence(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError) as error:
+        Answer.accept(**{"by": "user", **wrong})
+    assert re.fullmatch(re.escape(sentence).replace(re.escape(".*"), ".*"), str(error.value))
+    assert "s3cret" not in str(error.value)
+
+
+@pytest.mark.parametrize("make", [Answer.decline, Answer.cancel])
+def test_a_refusal_names_who_may_have_decided(make: Any) -> None:
+    with pytest.raises(ValueError, match="`by` must be 'user', 'policy'"):
+        make(by="me")
 
 
 def test_an_answer_need_not_be_a_dict() -> None:

@@ -17,6 +17,7 @@ from tests.support import form_params, until
 
 pytest.importorskip("slack_bolt")
 
+from slack_bolt import App
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -565,3 +566,10 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
 
     assert api.notes == ["This request was already answered."]
     assert [each.content for each in answers] == [{"a": "y", "b": True}]
+
+
+async def test_an_app_that_is_not_async_is_refused() -> None:
+    app: Any = App(token=TOKEN, signing_secret=SECRET, token_verification_enabled=False)
+
+    with pytest.raises(TypeError, match=r"`app` must be AsyncApp, not App\. Use `slack_bolt.async_app`\."):
+        SlackHandler(app)

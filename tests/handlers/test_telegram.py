@@ -949,3 +949,9 @@ async def test_nothing_is_kept_of_a_request_for_which_another_process_waits(tmp_
 
     assert answers[0].content == {"sure": True}
     assert not bot.ask._shown
+
+
+@pytest.mark.parametrize("make", [lambda: TOKEN, lambda: ExtBot(TOKEN)], ids=["token", "bot"])
+async def test_only_an_application_has_handlers(make: Any) -> None:
+    with pytest.raises(TypeError, match=r"`application` must be Application, not .* Pass Application\.builder"):
+        TelegramHandler(make())

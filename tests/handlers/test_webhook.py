@@ -989,6 +989,7 @@ async def test_a_failing_notification_changes_nothing(host: Host) -> None:
         "https://hook-4711.example:0/",
         "https://hook-4711.example:65536/",
         "https://hook-4711..example/",
+        "https://hook-4711 example/",
         f"https://hook-4711.{'x' * 64}.example/",
         "file:///hook-4711",
     ],

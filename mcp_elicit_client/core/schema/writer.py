@@ -28,6 +28,7 @@ from mcp_elicit_client.core.request import (
     FormRequest,
     ProtocolVersion,
     Request,
+    UrlRequest,
 )
 from mcp_elicit_client.core.schema.enums import json_key, value_as_title
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
@@ -107,7 +108,9 @@ def to_params(request: Request, *, protocol_version: ProtocolVersion = _NEWEST) 
     Raises:
         SchemaNotExpressibleError: As in `to_schema`; and in URL mode before
             2025-11-25, or in 2025-11-25 without an `elicitation_id`.
+        TypeError: If *request* is not a request.
     """
+    check_type("request", request, FormRequest, UrlRequest)
     check_expressible(request, protocol_version)
     return copy.deepcopy(write_params(request, protocol_version))
 

@@ -125,12 +125,13 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     Nothing is fetched, and no name is resolved.
 
     Raises:
-        TypeError: If *url* is not a string.
+        TypeError: If *url* is not a string, or *rules* are not `UrlRules`.
         UnsafeUrlError: If the host is ambiguous, or if *rules* do not allow
             it.
     """
     if not isinstance(url, str):
         raise TypeError(f"`url` must be str, not {type(url).__name__}.")
+    check_type("rules", rules, UrlRules)
     build_models(UrlWarning, TargetUrl)
     if len(url) > MAX_URL:
         raise UnsafeUrlError("too_long", f"`url` must have at most {MAX_URL} characters")

@@ -170,5 +170,5 @@ def type_error(field: Field) -> FieldError:
 
 
 def join_errors(errors: Iterable[FieldError]) -> str:
-    """Return all errors in one line for developers, each with the name of its field."""
-    return "; ".join(f"{error.field!r}: {error.message}" for error in errors)
+    """Return all errors in one line for developers, each with the name of its field, if it has one."""
+    return "; ".join(f"{error.field!r}: {error.message}" if error.field else error.message for error in errors)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from types import NoneType
 from typing import Literal, Protocol, TypeAlias
 
+from mcp_elicit_client._arguments import check_int, check_sync, check_type
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.presentation.descriptions import InputKind
 
@@ -49,6 +51,9 @@ class DialogLimits:
     max_text: int
     max_all_options: int = 500
 
+    def __post_init__(self) -> None:
+        _check_maximums(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLimits:
@@ -81,6 +86,17 @@ class ChatLimits:
     max_url: int = 2000
     dialog: DialogLimits | None = None
     escape: Callable[[str], str] = str
+
+    def __post_init__(self) -> None:
+        _check_maximums(self)
+        check_type("dialog", self.dialog, DialogLimits, NoneType)
+        check_sync("escape", self.escape, "text")
+
+
+def _check_maximums(limits: object) -> None:
+    for each in fields(limits):  # type: ignore[arg-type]  # a dataclass
+        if each.name.startswith("max_"):
+            check_int(each.name, getattr(limits, each.name))
 
 
 ParagraphKind: TypeAlias = Literal["heading", "text", "quote", "url"]

@@ -17,6 +17,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from types import NoneType
 from typing import Any, ParamSpec, TypeVar, get_args
 
 import anyio
@@ -269,7 +270,8 @@ def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
             `remember_seconds`.
 
     Raises:
-        TypeError: If *question* is not the value of an interrupt.
+        TypeError: If *question* is not the value of an interrupt, or *content*
+            not a mapping.
         ValueError: If *action* is not one of the three actions.
     """
     check_type("question", question, Mapping, hint="Pass the value of the interrupt, such as `interrupt.value`.")
@@ -277,6 +279,7 @@ def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
         raise TypeError("`question` is not the value of an interrupt of `InterruptHandler`. Pass the whole value.")
     if action not in get_args(Action):
         raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
+    check_type("content", content, Mapping, NoneType)
     value: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:
         value["content"] = dict(content)

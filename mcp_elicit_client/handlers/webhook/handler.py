@@ -341,8 +341,11 @@ def _parse_url(url: str) -> httpx.URL | None:
     """Return *url*, or None if it is invalid."""
     try:
         parsed = httpx.URL(url)
-        parsed.raw_host.decode().encode("idna")  # a label may be empty or too long
+        host = parsed.raw_host.decode()
+        host.encode("idna")  # a label may be empty or too long
     except (httpx.InvalidURL, UnicodeError, TypeError):
+        return None
+    if "%" in host:  # httpx has escaped what no host name has, such as a space
         return None
     return parsed if parsed.port is None or 0 < parsed.port <= _MAX_PORT else None
 

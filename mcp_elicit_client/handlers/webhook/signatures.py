@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._arguments import check_method, check_type
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import ElicitationError
 
@@ -99,9 +99,10 @@ def sign(
         ``webhook-signature``.
 
     Raises:
-        TypeError: If *body* is not bytes.
+        TypeError: If *body* is not bytes, or the ID not a string.
         ValueError: If the ID, *purpose* or a secret is invalid.
     """
+    check_type("message_id", message_id, str)
     if not _ID.fullmatch(message_id):
         raise ValueError("A message ID has 1 to 256 letters, digits, underscores and hyphens.")
     timestamp = str(int(time.time() if now is None else now))
@@ -140,9 +141,10 @@ def verify_signature(  # noqa: PLR0913 -- options by keyword
 
     Raises:
         SignatureError: If the message is not authentic.
-        TypeError: If *body* is not bytes.
+        TypeError: If *body* is not bytes, or *headers* have no names.
         ValueError: If *purpose* or a secret is invalid.
     """
+    check_method("headers", headers, "items", "those of the request")
     lower = {name.lower(): value for name, value in headers.items()}
     try:
         message_id, timestamp, given = (lower[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
