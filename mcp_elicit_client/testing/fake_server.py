@@ -20,7 +20,7 @@ import mcp.types
 from mcp.server.lowlevel import Server
 
 from mcp_elicit_client._arguments import check_function, check_type
-from mcp_elicit_client._concurrency import leaf_errors
+from mcp_elicit_client._concurrency import leaf_errors, single_error
 from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.check.scenarios import Delivery
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
@@ -128,6 +128,9 @@ class FakeServer:
         """
         Connect a client of the SDK with *callback*; yield this server.
 
+        An error of the test, such as an ``AssertionError``, arrives as it was
+        raised, not in an exception group.
+
         Args:
             callback: The ``elicitation_callback`` of the client.
             options: Further arguments of ``ClientSession`` (mcp 1.x) or
@@ -143,21 +146,36 @@ class FakeServer:
         options = {"elicitation_callback": callback, **options}
         self._request_sent = anyio.Event()
         self._requests.clear()  # those of an earlier connection get no replies
+        raised: BaseException | None = None
         try:
-            if supports_multi_round_trip():
-                mode = "legacy" if self.delivery == "server-initiated" else "auto"
-                sdk: Any = mcp
-                async with sdk.Client(self._tap.connected(self._build()), mode=mode, **options) as self._client:
+            async with self._connect(options) as self._client:
+                try:
                     yield self
-                return
-            async with (
-                self._tap.connected(self._build()) as streams,
-                mcp.ClientSession(*streams, **options) as self._client,
-            ):
-                await self._client.initialize()
-                yield self
+                except BaseException as error:
+                    raised = error
+                    raise
+        except BaseException as error:
+            single = single_error(error, raised)
+            if single is error:
+                raise
+            raise single from single.__cause__
         finally:
             self._client = None
+
+    @asynccontextmanager
+    async def _connect(self, options: Mapping[str, Any]) -> AsyncIterator[Any]:
+        if supports_multi_round_trip():
+            mode = "legacy" if self.delivery == "server-initiated" else "auto"
+            sdk: Any = mcp
+            async with sdk.Client(self._tap.connected(self._build()), mode=mode, **options) as client:
+                yield client
+            return
+        async with (
+            self._tap.connected(self._build()) as streams,
+            mcp.ClientSession(*streams, **options) as session,
+        ):
+            await session.initialize()
+            yield session
 
     async def ask(self, params: Mapping[str, Any]) -> Reply:
         """Send one request with *params*, which may be invalid; return the reply."""

@@ -341,6 +341,21 @@ async def test_several_requests_are_a_list_of_params(params: Any) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("delivery", DELIVERIES)
+async def test_an_error_of_the_test_arrives_as_it_was_raised(delivery: Any) -> None:
+    with pytest.raises(AssertionError, match="the reply is wrong"):
+        async with FakeServer(delivery).connected(None):
+            raise AssertionError("the reply is wrong")
+
+
+@pytest.mark.anyio
+async def test_an_unknown_argument_of_the_session_arrives_as_it_was_raised() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        async with FakeServer().connected(None, nonsense=1):
+            pass
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("use", "where"),
     [
