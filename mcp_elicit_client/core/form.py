@@ -167,6 +167,10 @@ def _with_value(choice: Choice) -> str:
     return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
 
 
+def _look_of(label: str) -> str:
+    return normalize_look(label) or label  # user interfaces quote the spaces of blank labels
+
+
 class _WithChoices(_Field, defer_build=True):
     choices: tuple[Choice, ...] = ()
 
@@ -186,22 +190,22 @@ class _WithChoices(_Field, defer_build=True):
 
     @cached_property
     def _choice_labels(self) -> Mapping[tuple[str, object], str]:
-        titles = Counter(normalize_look(choice.title) for choice in self.choices)
+        titles = Counter(_look_of(choice.title) for choice in self.choices)
         labels = {
-            key: choice.title if titles[normalize_look(choice.title)] == 1 else _with_value(choice)
+            key: choice.title if titles[_look_of(choice.title)] == 1 else _with_value(choice)
             for key, choice in self._by_key.items()
         }
-        counts = Counter(map(normalize_look, labels.values()))
+        counts = Counter(map(_look_of, labels.values()))
         if len(counts) == len(labels):
             return labels
         taken = set(counts)
         for position, (key, label) in enumerate(labels.items(), 1):
-            if counts[normalize_look(label)] == 1:
+            if counts[_look_of(label)] == 1:
                 continue
             numbered = label
-            while normalize_look(numbered) in taken:  # a title may look like this as well
+            while _look_of(numbered) in taken:  # a title may look like this as well
                 numbered = f"{numbered} #{position}"
-            taken.add(normalize_look(numbered))
+            taken.add(_look_of(numbered))
             labels[key] = numbered
         return labels
 
