@@ -5,7 +5,8 @@ In the SDK's transport, a request that cannot be sent or whose response breaks
 off, for example because the server is restarted, ends the session and the host
 application's task group.  Here it is answered with status 503 and an error of
 JSON-RPC, so that only that request fails.  A task is polled while a request is
-open: its form must not be lost.
+open: its form must not be lost.  The answer to a server-initiated request is
+sent again, because the server's call waits for it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+
+import anyio
+from pydantic_core import from_json
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
@@ -38,6 +42,16 @@ reached.  The server may have received the request before.
 
 _OF_REFUSALS = frozenset({401, 429})
 """The statuses with which a request is refused before it is read, so that it can be repeated."""
+
+
+_OF_MOMENTS = _OF_PROXIES | {429}
+"""The statuses after which the answer to a server-initiated request is sent again: its call waits for it."""
+
+_REPEAT_TIMEOUT = 30.0
+"""How long such an answer is sent again, in seconds."""
+
+_FIRST_PAUSE, _MAX_PAUSE = 0.1, 2.0
+"""The pauses between these attempts, in seconds.  They double each time."""
 
 
 @asynccontextmanager
@@ -69,6 +83,20 @@ def _client_class() -> Any:
         _has_connected = False
 
         async def send(self, request: Any, **options: Any) -> Any:
+            response = await self._send(request, **options)
+            if response.status_code not in _OF_MOMENTS or not _is_answer(request):
+                return response
+            pause = _FIRST_PAUSE
+            with anyio.move_on_after(_REPEAT_TIMEOUT):
+                while response.status_code in _OF_MOMENTS:
+                    await anyio.sleep(pause)
+                    pause = min(2 * pause, _MAX_PAUSE)
+                    response = await self._send(request, **options)
+                return response
+            _logger.warning("an answer could not be sent to the server within %d s", _REPEAT_TIMEOUT)
+            return response
+
+        async def _send(self, request: Any, **options: Any) -> Any:
             try:
                 response = await super().send(request, **options)
                 if response.headers.get("content-type", "").startswith("application/json"):
@@ -88,6 +116,15 @@ def _client_class() -> Any:
             return response
 
     return PersistentClient
+
+
+def _is_answer(request: Any) -> bool:
+    """Return True if *request* is the response to a server-initiated request: the server takes it once."""
+    try:
+        message = from_json(request.content)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and "method" not in message and "id" in message
 
 
 def _is_from_server(response: Any) -> bool:

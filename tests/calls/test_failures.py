@@ -170,6 +170,28 @@ async def test_a_server_that_refuses_the_connection_for_the_answer_ends_the_call
 
 
 @pytest.mark.rounds
+@pytest.mark.parametrize("status", [429, 502, 503])
+async def test_the_answer_to_a_server_initiated_request_is_sent_until_a_proxy_reaches_the_server(status: int) -> None:
+    """The call would wait for it for ever."""
+    with raw_server("legacy", "http") as (where, server), anyio.fail_after(60):
+
+        async def think() -> None:
+            server.status = status
+
+        async def recover() -> None:
+            while server.methods.count("answer") < 2:
+                await anyio.sleep(0.01)
+            server.status = None
+
+        async with connected("caller", where, "legacy", think) as connection, anyio.create_task_group() as group:
+            group.start_soon(recover)
+            result = await connection.call_tool("ask", {})
+
+    assert result["content"][0]["text"] == TYPED
+    assert server.methods.count("answer") >= 3
+
+
+@pytest.mark.rounds
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_response_that_breaks_off_fails_its_request_but_not_the_session(era: Era) -> None:
     """
