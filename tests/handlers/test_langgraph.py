@@ -301,34 +301,41 @@ async def test_interrupts_are_in_the_language_of_the_user(messages: Any) -> None
 
 # --- invalid answers
 
-LIES: dict[str, Callable[[str], Any]] = {
-    "yes": lambda _: "yes",
-    "true": lambda _: True,
-    "a-list": lambda _: [1],
-    "no-question": lambda _: {"action": "accept", "content": NAME},
-    "another-question": lambda _: {"question": "0" * 32, "action": "accept", "content": NAME},
-    "no-action": lambda question: {"question": question, "content": NAME},
-    "another-action": lambda question: {"question": question, "action": "yes", "content": NAME},
-    "content-is-a-text": lambda question: {"question": question, "action": "accept", "content": "Ann"},
-    "content-is-nested": lambda question: {"question": question, "action": "accept", "content": {"name": {"a": 1}}},
-    "misfit": lambda question: {"question": question, "action": "accept", "content": {"name": 1}},
-    "nothing": lambda question: {"question": question, "action": "accept"},
+NOT_ITS_ANSWER = "The answer was not for this request. Answer this one."
+NO_OBJECT = "The answer must be an object with one member for each field."
+NO_VALUE = "| name\nEnter text, a number, yes or no, or a list of texts."
+LIES: dict[str, tuple[Callable[[str], Any], str]] = {
+    "yes": (lambda _: "yes", NOT_ITS_ANSWER),
+    "true": (lambda _: True, NOT_ITS_ANSWER),
+    "a-list": (lambda _: [1], NOT_ITS_ANSWER),
+    "no-question": (lambda _: {"action": "accept", "content": NAME}, NOT_ITS_ANSWER),
+    "another-question": (lambda _: {"question": "0" * 32, "action": "accept", "content": NAME}, NOT_ITS_ANSWER),
+    "no-action": (lambda question: {"question": question, "content": NAME}, NOT_ITS_ANSWER),
+    "another-action": (lambda question: {"question": question, "action": "yes", "content": NAME}, NOT_ITS_ANSWER),
+    "content-is-a-text": (lambda question: accept(question, "Ann"), NO_OBJECT),
+    "content-is-a-list": (lambda question: accept(question, ["Ann"]), NO_OBJECT),
+    "content-is-nested": (lambda question: accept(question, {"name": {"a": 1}}), NO_VALUE),
+    "misfit": (lambda question: accept(question, {"name": 1}), "| name\nEnter text."),
+    "nothing": (lambda question: accept(question, None), "| name\nThis field is required."),
 }
 
 
+def accept(question: str, content: Any) -> dict[str, Any]:
+    return {"question": question, "action": "accept", "content": content}
+
+
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-async def test_an_invalid_resume_value_repeats_the_request(era: ConnectMode, lie: Callable[[str], Any]) -> None:
+@pytest.mark.parametrize("case", LIES.values(), ids=LIES)
+async def test_an_invalid_resume_value_repeats_the_request_and_says_why(
+    era: ConnectMode, case: tuple[Callable[[str], Any], str]
+) -> None:
+    lie, problem = case
     async with graph(era) as each:
         first = await each.start("form")
         again = await each.resume(lie(first["question"]))
         told = await each.resume(resume_value(again, "accept", NAME))
 
-    assert again["problem"] in (
-        "The answer was not for this request. Answer this one.",
-        "| name\nEnter text.",
-        "| name\nThis field is required.",
-    )
+    assert again["problem"] == problem
     assert again["question"] == first["question"]
     assert told == {"got": {"action": "accept", "content": NAME}}
 
@@ -385,7 +392,7 @@ async def test_a_node_does_not_run_outside_of_a_graph() -> None:
     async def call() -> None:
         raise AssertionError
 
-    with pytest.raises(RuntimeError, match="outside of a runnable context"):
+    with pytest.raises(RuntimeError, match=r"does not run in a node of a graph, .* Invoke the graph\."):
         await InterruptHandler().run(call)
 
 

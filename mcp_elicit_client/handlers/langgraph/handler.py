@@ -16,9 +16,10 @@ import functools
 import hashlib
 import importlib
 import json
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from types import NoneType
-from typing import Any, ParamSpec, TypeVar, get_args
+from typing import Any, ParamSpec, TypeGuard, TypeVar, get_args
 
 import anyio
 from pydantic import ValidationError
@@ -36,6 +37,8 @@ from mcp_elicit_client.presentation.descriptions import error_text
 from mcp_elicit_client.presentation.form_input import answer_of_user
 from mcp_elicit_client.sdk.callback import calling
 from mcp_elicit_client.typing import Answer, FormRequest, Request
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -141,7 +144,12 @@ class InterruptHandler:
         from langgraph.config import get_config
 
         check_function("call", call, hint="Pass a function that makes the call, such as `lambda: make_call()`.")
-        config = get_config()
+        try:
+            config = get_config()
+        except RuntimeError as error:  # LangGraph's text says neither what was called nor what to do
+            raise RuntimeError(
+                f"This does not run in a node of a graph, so there is nothing to interrupt. Invoke the graph. ({error})"
+            ) from None
         user = None if self._user is None else check_user(self._user(config))
         catalog = self._messages if isinstance(self._messages, MessageCatalog) else self._messages(config)
         result: list[T] = []
@@ -174,10 +182,13 @@ class InterruptHandler:
                 answer = await check_answer_async(request, answer)
                 if answer.by != "error":
                     return answer
-            if answer is None:
+            if answer is None and not _names(value, question):
                 problem = run.catalog.text(texts.NOT_ITS_ANSWER)
-            else:
-                problem = await _problem(request, value, answer.reason, run.catalog)
+                continue
+            if answer is None:
+                _logger.warning("a graph was resumed with an invalid value. Make it with `resume_value`.")
+            reason = run.catalog.text(texts.NOT_ITS_ANSWER) if answer is None else answer.reason
+            problem = await _problem(request, value, reason, run.catalog)
 
     @contextlib.contextmanager
     def _running(self, run: _NodeRun) -> Iterator[_NodeRun]:
@@ -316,11 +327,15 @@ def _payload(
 
 
 async def _problem(request: Request, value: Any, reason: str, catalog: MessageCatalog) -> str:
-    """Return why *value* was not accepted, for the user; *reason* is for developers."""
-    if not isinstance(request, FormRequest):
+    """Return why *value* was not accepted: the errors of its content, or *reason*."""
+    if not isinstance(request, FormRequest) or value.get("action") != "accept":
         return reason
     validation = await validate_async(request, value.get("content") or {})
     return error_text(request.form, validation.errors, catalog) or reason
+
+
+def _names(value: object, question: str) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping) and value.get("question") == question
 
 
 def _read(value: object, question: str, request: Request) -> Answer | None:
@@ -331,7 +346,7 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
     """
     if isinstance(value, Mapping) and value.get(CANCELLED) is True:
         return Answer.cancel(by="user", reason="the interrupt was cancelled")
-    if not isinstance(value, Mapping) or value.get("question") != question:
+    if not _names(value, question):
         return None
     choices = {name: value.get(name) is True for name in ("block_server", "confirmed", "remember")}
     action: Any = value.get("action")
