@@ -1211,3 +1211,16 @@ async def test_the_receiver_of_the_examples_decides_once_and_checks_signatures()
     assert [reply.status_code for reply in refused] == [401] * 3
     assert (declined.action, declined.by) == ("cancel", "policy")
     assert len([line for line in lines if line.startswith("asked:")]) == 2
+
+
+async def test_a_client_that_was_replaced_in_a_test_answers() -> None:
+    def answer(sent: httpx.Request) -> httpx.Response:
+        message_id = sent.headers["webhook-id"]
+        body = json.dumps({"type": "elicitation.answered", "data": {"id": message_id, "action": "decline"}}).encode()
+        headers = {"content-type": "application/json", **sign(body, message_id, SECRET, purpose="answer")}
+        return httpx.Response(200, content=body, headers=headers)  # read already, unlike one of the network
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        answered = await WebhookHandler("https://hooks.example/", SECRET, client=client)(request(URL))
+
+    assert (answered.action, answered.by) == ("decline", "user")
