@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
+from mcp import ClientSession
 
 from mcp_elicit_client import (
     Answer,
@@ -52,6 +53,7 @@ from mcp_elicit_client.handlers.webhook import (
 from mcp_elicit_client.hosts import fastmcp
 from mcp_elicit_client.hosts.google_adk import with_timeout
 from mcp_elicit_client.hosts.langchain import wrap_session
+from mcp_elicit_client.hosts.mcp_use import with_handler
 from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.inbox import Inbox, InboxHandler, PostgresStore, RedisStore, SqliteStore
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
@@ -727,6 +729,22 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         "`answer_timeout` must be a number",
     ),
     "a session before its caller": (lambda any_: wrap_session(any_(SESSION), CALLER), "Pass the caller first and the"),
+    "the class of a session": (
+        lambda any_: wrap_session(CALLER, any_(ClientSession)),
+        "`session` must be an object with the method `call_tool`, such as a `ClientSession`",
+    ),
+    "a URL in place of a client of mcp-use": (
+        lambda any_: with_handler(any_("https://a.example"), ask),
+        "`client` must be an object with the method `create_session`, such as an `MCPClient`",
+    ),
+    "a sync function for the clients of mcp-use": (
+        lambda any_: with_handler(any_(SimpleNamespace(create_session=ask)), any_(not_async)),
+        "`not_async` is not async",
+    ),
+    "parameters of a connection as a dictionary": (
+        lambda any_: with_timeout(any_({})),
+        "`params` must be an object with the method `model_copy`, such as `StdioConnectionParams`",
+    ),
     "a caller in place of its class": (
         lambda any_: fastmcp.clients_from_config(ask, {}, caller=any_(CALLER)),
         "`caller` must be a function, not an object of type `Caller`",

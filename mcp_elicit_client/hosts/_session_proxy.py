@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._arguments import check_method, check_type
 from mcp_elicit_client.core.request import check_user
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
             *caller*.
 
     Raises:
-        TypeError: If *caller* is not a `Caller`.
+        TypeError: If *caller* is not a `Caller`, or *session* has no
+            ``call_tool``.
         ValueError: If *user* is empty or too long.
     """
     return cast("S", SessionProxy(caller, session, user))
@@ -44,6 +45,7 @@ class SessionProxy:
         from mcp_elicit_client.calls import Caller
 
         check_type("caller", caller, Caller, hint="Pass the caller first and the session second.")
+        check_method("session", session, "call_tool", "a `ClientSession` in its `async with`")
         self._caller = caller
         self._user = check_user(user)
         self._session = session

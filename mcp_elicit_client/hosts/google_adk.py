@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_elicit_client._arguments import check_seconds
+from mcp_elicit_client._arguments import check_method, check_seconds
 from mcp_elicit_client.sdk.callback import elicitation_callback
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ def with_timeout(params: P, seconds: float = 300.0) -> P:
         seconds: The timeout, in seconds.  A longer one in *params* is kept.
 
     Raises:
-        TypeError: If *seconds* is not a number.
+        TypeError: If *params* are not those of the kit, or *seconds* is not a
+            number.
         ValueError: If it is not above 0.
     """
     check_seconds("seconds", seconds)
+    check_method("params", params, "model_copy", "`StdioConnectionParams`")
     name = "sse_read_timeout" if hasattr(params, "sse_read_timeout") else "timeout"
     return params.model_copy(update={name: max(seconds, getattr(params, name))})

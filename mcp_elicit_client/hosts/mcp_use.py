@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcp_elicit_client._arguments import check_handler, check_method
 from mcp_elicit_client.sdk.callback import elicitation_callback
 
 if TYPE_CHECKING:
@@ -38,7 +39,13 @@ def with_handler(
 
     Returns:
         The same client.
+
+    Raises:
+        TypeError: If *client* is not an ``MCPClient``, or *handler* not a
+            handler.
     """
+    check_method("client", client, "create_session", "an `MCPClient`")
+    check_handler(handler)
     # A second handler replaces the first.
     create = getattr(client.create_session, _REPLACED, client.create_session)
 
