@@ -51,6 +51,7 @@ async def shared_browser(anyio_backend: Any) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         SharedBrowser.current = SharedBrowser(stack)
         yield
+        SharedBrowser.current = None
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,9 @@ from tests.support import ROOT, skip_or_fail
 IN_A_BROWSER = [pytest.mark.anyio, pytest.mark.event_loops("asyncio"), pytest.mark.usefixtures("shared_browser")]
 """The marks of a module whose tests need a browser."""
 
+EVIL_TEST = "--host-resolver-rules=MAP evil.test 127.0.0.1"
+"""The name of the attacker's site, for Chromium."""
+
 SERIOUS = {"serious", "critical"}
 
 SET_VISIBILITY = """state => {
@@ -42,7 +45,7 @@ def _headless_chromium() -> str:
 class SharedBrowser:
     """A browser without a window for all tests of a module, which starts with the first test that needs it."""
 
-    current: SharedBrowser
+    current: SharedBrowser | None = None
 
     def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
@@ -57,7 +60,7 @@ class SharedBrowser:
                 skip_or_fail("playwright is not installed")
             playwright = await self._stack.enter_async_context(async_playwright())
             self._launched = await playwright.chromium.launch(
-                executable_path=_headless_chromium(), args=["--no-sandbox"]
+                executable_path=_headless_chromium(), args=["--no-sandbox", EVIL_TEST]
             )
             self._stack.push_async_callback(self._launched.close)
         return self._launched
@@ -66,6 +69,7 @@ class SharedBrowser:
 @asynccontextmanager
 async def browser() -> AsyncIterator[Any]:
     """The browser of the fixture `shared_browser`, which closes all pages at the end."""
+    assert SharedBrowser.current is not None, "mark the module with IN_A_BROWSER"
     launched = await SharedBrowser.current.launched()
     try:
         yield launched

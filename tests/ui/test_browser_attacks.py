@@ -31,13 +31,12 @@ from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.presentation.opener import open_file
 from tests.support import form_params, skip_or_fail
-from tests.support.chromium import chromium
+from tests.support.chromium import IN_A_BROWSER, chromium
 from tests.ui.test_browser import NAME, Question, asking, sitting
 
-pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+pytestmark = IN_A_BROWSER
 
 EVIL = '<script>document.title="owned"</script><img src=x onerror="document.title=\'owned\'">'
-MAPPED = "--host-resolver-rules=MAP evil.test 127.0.0.1"
 
 
 def page_of(path: Path) -> BrowserTab:
@@ -79,9 +78,9 @@ def attacker(page: str) -> Iterator[tuple[int, list[dict[str, str]]]]:
 
 
 @asynccontextmanager
-async def opened(*arguments: str, params: Any = NAME, **context: Any) -> AsyncIterator[tuple[Any, Any, Question]]:
+async def opened(params: Any = NAME, **context: Any) -> AsyncIterator[tuple[Any, Any, Question]]:
     """Provide the context of a browser, a page in it, and the request that the page shows."""
-    async with sitting(*arguments, **context) as desk, asking(desk, params) as question:
+    async with sitting(**context) as desk, asking(desk, params) as question:
         yield desk.context, await desk.page(), question
 
 
@@ -129,7 +128,7 @@ async def request(
 
 @pytest.mark.parametrize("site", ["http://127.0.0.1", "http://evil.test"])
 async def test_a_form_of_another_origin_is_refused_even_if_it_knows_the_path(site: str) -> None:
-    async with opened(MAPPED) as (context, page, question):
+    async with opened() as (context, page, question):
         form = (
             f'<form method="post" action="{page.url}"><input name="f0" value="Eve"><input name="action" value="accept">'
             "</form><script>document.forms[0].submit()</script>"
@@ -144,7 +143,7 @@ async def test_a_form_of_another_origin_is_refused_even_if_it_knows_the_path(sit
 
 @pytest.mark.parametrize("site", ["http://127.0.0.1", "http://evil.test"])
 async def test_scripts_of_another_origin_read_and_send_nothing_even_if_they_know_the_path(site: str) -> None:
-    async with opened(MAPPED) as (context, page, question):
+    async with opened() as (context, page, question):
         with attacker("<title>e</title>") as (port, _):
             other = await context.new_page()
             await other.goto(f"{site}:{port}/")
@@ -166,7 +165,7 @@ async def test_scripts_of_another_origin_read_and_send_nothing_even_if_they_know
 
 
 async def test_a_rebound_domain_name_finds_nothing() -> None:
-    async with opened(MAPPED) as (context, page, question):
+    async with opened() as (context, page, question):
         other = await context.new_page()
         for name in ("evil.test", "localhost"):
             reply = await other.goto(page.url.replace("127.0.0.1", name))
@@ -183,7 +182,7 @@ async def test_a_rebound_domain_name_finds_nothing() -> None:
 @pytest.mark.parametrize("tag", ["iframe", "embed", "object"])
 @pytest.mark.parametrize("site", ["http://127.0.0.1", "http://evil.test"])
 async def test_the_page_is_not_framed(site: str, tag: str) -> None:
-    async with opened(MAPPED) as (context, page, question):
+    async with opened() as (context, page, question):
         with attacker(f'<{tag} src="{page.url}" data="{page.url}"></{tag}>') as (port, _):
             other = await context.new_page()
             await other.goto(f"{site}:{port}/")
