@@ -2,7 +2,7 @@
 Helpers for asyncio and trio.
 
 `run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `call_inside`, `call_sync_inside`,
-`start_in_background`, `is_trio`, `Waker`, `OfEventLoop` and `ForkSafeLock`.
+`start_in_background`, `is_trio`, `without_groups`, `Waker`, `OfEventLoop` and `ForkSafeLock`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -297,6 +297,24 @@ class _Watched:
 def _finish(proxy: asyncio.Future[None], _ended: object) -> None:
     if not proxy.done():
         proxy.set_result(None)
+
+
+@asynccontextmanager
+async def without_groups(manager: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """Enter *manager*.  An error leaves it as it was raised, not in an exception group; see `single_error`."""
+    raised: BaseException | None = None
+    try:
+        async with manager as entered:
+            try:
+                yield entered
+            except BaseException as error:
+                raised = error
+                raise
+    except BaseException as error:
+        single = single_error(error, raised)
+        if single is error:
+            raise
+        raise single from single.__cause__
 
 
 def single_error(error: BaseException, raised: BaseException | None) -> BaseException:

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client._concurrency import single_error
+from mcp_elicit_client._concurrency import without_groups
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, PROTOCOL_VERSIONS
 from mcp_elicit_client.sdk import sessions
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
@@ -33,27 +33,19 @@ async def connect(server: Any, mode: str, **options: Any) -> AsyncIterator[Any]:
     Yields:
         A ``Client`` with mcp 2.x, a ``ClientSession`` with mcp 1.x.
     """
-    raised: BaseException | None = None
+    if supports_multi_round_trip():
+        connection = sessions.client(server, mode=mode, **options)
+    else:
+        connection = _connect_session(server, mode, options)
     is_used = False
     try:
-        if supports_multi_round_trip():
-            connection = sessions.client(server, mode=mode, **options)
-        else:
-            connection = _connect_session(server, mode, options)
-        async with connection as connected:
-            try:
-                yield connected
-                is_used = True
-            except BaseException as error:
-                raised = error
-                raise
-    except BaseException as error:
-        single = single_error(error, raised)
-        if is_used and isinstance(single, (anyio.BrokenResourceError, anyio.ClosedResourceError)):
-            return  # the server wrote while the connection was closed
-        if single is error:
+        async with without_groups(connection) as connected:
+            yield connected
+            is_used = True
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        if not is_used:
             raise
-        raise single from single.__cause__
+        # The server wrote while the connection was closed.
 
 
 def check_target(name: str, server: object) -> None:

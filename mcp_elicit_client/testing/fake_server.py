@@ -20,7 +20,7 @@ import mcp.types
 from mcp.server.lowlevel import Server
 
 from mcp_elicit_client._arguments import check_function, check_type
-from mcp_elicit_client._concurrency import leaf_errors, single_error
+from mcp_elicit_client._concurrency import leaf_errors, without_groups
 from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.check.scenarios import Delivery
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
@@ -146,19 +146,9 @@ class FakeServer:
         options = {"elicitation_callback": callback, **options}
         self._request_sent = anyio.Event()
         self._requests.clear()  # those of an earlier connection get no replies
-        raised: BaseException | None = None
         try:
-            async with self._connect(options) as self._client:
-                try:
-                    yield self
-                except BaseException as error:
-                    raised = error
-                    raise
-        except BaseException as error:
-            single = single_error(error, raised)
-            if single is error:
-                raise
-            raise single from single.__cause__
+            async with without_groups(self._connect(options)) as self._client:
+                yield self
         finally:
             self._client = None
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import anyio
 import pytest
@@ -28,7 +29,7 @@ from mcp_elicit_client.relay.leg_stores import (
     MemoryLegs,
     StoredOutcome,
 )
-from mcp_elicit_client.relay.legs import CallOutcome
+from mcp_elicit_client.relay.legs import CallOutcome, Step
 from mcp_elicit_client.relay.refusals import RelayClosedError
 from mcp_elicit_client.relay.state import StateContent
 from mcp_elicit_client.relay.stored_calls import StoredCalls
@@ -177,6 +178,17 @@ async def test_a_result_that_cannot_be_written_as_json_is_not_obtained_again_by_
     assert times == 1
 
 
+async def started(store: LegStore) -> tuple[StoredCalls, Callable[..., Coroutine[Any, Any, Step]]]:
+    """Return the calls in *store*, and a function that accepts all requests of one that was started there."""
+    calls = StoredCalls(store, leg_ttl=10, max_ttl=100, limits=Limits())
+    content = first_leg(Clock()).content
+    assert content is not None
+    leg = await calls.start("ann", PausedCall(content.snapshot, content.questions))
+    state = StateContent(leg.call_id, leg.number, "")
+    responses = {key: ElicitResult(action="accept") for key in leg.questions}
+    return calls, partial(calls.respond, "ann", state, responses, spec=content.snapshot.call_spec)
+
+
 class FailingLegs(MemoryLegs):
     """Legs that can no longer be replaced once *has_failed* is True."""
 
@@ -191,19 +203,14 @@ class FailingLegs(MemoryLegs):
 @pytest.mark.rounds
 async def test_a_store_that_fails_when_the_relay_is_closed_does_not_hide_that(caplog: pytest.LogCaptureFixture) -> None:
     store = FailingLegs()
-    calls = StoredCalls(store, leg_ttl=10, max_ttl=100, limits=Limits())
-    content = first_leg(Clock()).content
-    assert content is not None
-    leg = await calls.start("ann", PausedCall(content.snapshot, content.questions))
+    calls, respond = await started(store)
 
     async def proceed(*_: object) -> None:
         store.has_failed = True
         raise RelayClosedError
 
-    state = StateContent(leg.call_id, leg.number, "")
-    responses = {key: ElicitResult(action="accept") for key in leg.questions}
     with pytest.raises(RelayClosedError):
-        await calls.respond("ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed)
+        await respond(proceed=proceed)
     assert "could not be given back to its store" in caplog.text
 
 
@@ -233,20 +240,14 @@ class HangingLegs(MemoryLegs):
 async def test_a_relay_can_be_closed_while_its_store_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_calls, "LEASE", 0.05)
     store = HangingLegs()
-    calls = StoredCalls(store, leg_ttl=10, max_ttl=100, limits=Limits())
-    content = first_leg(Clock()).content
-    assert content is not None
-    leg = await calls.start("ann", PausedCall(content.snapshot, content.questions))
+    calls, respond = await started(store)
 
     async def proceed(*_: object) -> None:
         store.hangs = True
         await anyio.sleep_forever()
 
-    state = StateContent(leg.call_id, leg.number, "")
-    responses = {key: ElicitResult(action="accept") for key in leg.questions}
-    respond = partial(calls.respond, "ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed)
     async with anyio.create_task_group() as group:
-        group.start_soon(respond)
+        group.start_soon(partial(respond, proceed=proceed))
         group.start_soon(calls.renew_leases)
         await store.began.wait()
         group.cancel_scope.cancel()
