@@ -12,7 +12,7 @@ import marshal
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -54,11 +54,24 @@ _HINTS = {
 }
 _COST_OF_A_VALUE = 8
 _MAX_KNOWN = 10_000
-_SCALARS = frozenset({int, float, bool, type(None)})
+_SCALARS = frozenset({int, float, bool})
 _RULES_BETWEEN_FIELDS = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "enum", "const"}
     | {"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", "propertyNames"}
 )
+
+
+class WireSize(NamedTuple):
+    """
+    What one walk over a request finds.
+
+    Attributes:
+        size: The number of characters, and 8 for each value.
+        has_nulls: True if a value is null.
+    """
+
+    size: int
+    has_nulls: bool
 
 
 def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
@@ -128,7 +141,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
 
 def read_wire(  # noqa: PLR0913 -- as for parse_request
     wire: Mapping[str, Any],
-    size: int,
+    size: WireSize,
     limits: Limits,
     url_rules: UrlRules,
     respond_after: RespondAfter | None = None,
@@ -268,17 +281,15 @@ def to_wire(params: object) -> Mapping[str, Any]:
     return wire
 
 
-def check_size(wire: Mapping[str, Any], limits: Limits) -> int:
+def check_size(wire: Mapping[str, Any], limits: Limits) -> WireSize:
     """
     Refuse a request that is too large or too deep.  No more is read than *limits* allow.
-
-    Returns:
-        The size: the number of characters, and 8 for each value.
 
     Raises:
         RequestError: If *wire* is larger or deeper than *limits* allow.
     """
     left = limits.max_request
+    has_nulls = False
     level: list[Any] = [wire]
     for _ in range(limits.max_nesting):
         names: list[Any] = []
@@ -293,27 +304,31 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> int:
                 names += container
                 values += container.values()
         level = []
-        left -= _length_of_names(names) + _count_characters(values, level)
+        characters, nulls = _count_characters(values, level)
+        has_nulls |= nulls
+        left -= _length_of_names(names) + characters
         if left < 0:
             raise RequestError(f"the request is larger than {limits.max_request} characters")
         if not level:
-            return limits.max_request - left
+            return WireSize(limits.max_request - left, has_nulls)
     raise RequestError(f"the request is nested more than {limits.max_nesting} deep")
 
 
-def _count_characters(values: Iterable[Any], below: list[Any]) -> int:
-    """Return the number of characters in *values*, and add containers to *below*."""
-    characters = 0
+def _count_characters(values: Iterable[Any], below: list[Any]) -> tuple[int, bool]:
+    """Return the number of characters in *values*, and whether one is null.  Add containers to *below*."""
+    characters, has_nulls = 0, False
     for each in values:
         kind = type(each)
         if kind is str:
             characters += len(each)
         elif kind is dict or kind is list:
             below.append(each)
+        elif each is None:
+            has_nulls = True
         elif kind not in _SCALARS:  # a type that JSON parsers do not create
             characters += len(each) if isinstance(each, str) else 0
             below += [each] if isinstance(each, (list, tuple, Mapping)) else []
-    return characters
+    return characters, has_nulls
 
 
 def _length_of_names(names: Sequence[Any]) -> int:
@@ -337,7 +352,7 @@ def _elicitation_id(value: object) -> str | None:
     return value
 
 
-def parse_form(schema: object, size: int, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
+def parse_form(schema: object, size: WireSize, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     """
     Return the form of a ``requestedSchema``, and non-fatal findings.
 
@@ -354,16 +369,16 @@ def parse_form(schema: object, size: int, limits: Limits) -> tuple[Form, tuple[D
         return Form(), (missing,)
     if not isinstance(schema, dict):
         raise RequestError("`requestedSchema` must be an object")
-    if size > _MAX_KNOWN:
-        return _read_form(schema, limits)
+    if size.size > _MAX_KNOWN:
+        return _read_form(schema, limits, has_nulls=size.has_nulls)
     try:
         written = marshal.dumps(schema, 0)
     except ValueError:  # not plain data, as Python programs may pass it
-        return _read_form(schema, limits)
+        return _read_form(schema, limits, has_nulls=size.has_nulls)
     # Numbers have a size of 8, however long they are.
     if len(written) > _MAX_KNOWN:
-        return _read_form(schema, limits)
-    return _known_form(_ComparableSchema(schema, written), limits)
+        return _read_form(schema, limits, has_nulls=size.has_nulls)
+    return _known_form(_ComparableSchema(schema, written), limits, has_nulls=size.has_nulls)
 
 
 class _ComparableSchema:
@@ -383,13 +398,13 @@ class _ComparableSchema:
 
 
 @lru_cache(maxsize=128)
-def _known_form(schema: _ComparableSchema, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
+def _known_form(schema: _ComparableSchema, limits: Limits, *, has_nulls: bool) -> tuple[Form, tuple[Diagnostic, ...]]:
     """Return the form of a schema: servers request the same forms again and again."""
-    return _read_form(schema.schema, limits)
+    return _read_form(schema.schema, limits, has_nulls=has_nulls)
 
 
-def _read_form(schema: Mapping[str, Any], limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
-    parser = SchemaParser(schema, limits)
+def _read_form(schema: Mapping[str, Any], limits: Limits, *, has_nulls: bool) -> tuple[Form, tuple[Diagnostic, ...]]:
+    parser = SchemaParser(schema, limits, has_nulls=has_nulls)
     schema = {keyword: value for keyword, value in schema.items() if value is not None or keyword == "properties"}
     try:
         schema, _ = unwrap_schema(schema, parser.definitions, lambda _code, _message: None)

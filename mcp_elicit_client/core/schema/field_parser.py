@@ -48,15 +48,18 @@ class SchemaParser:
     Args:
         root: The whole schema, in which references are resolved.
         limits: Maximum sizes and counts.
+        has_nulls: False if no value in *root* is null.
 
     Attributes:
         limits: Maximum sizes and counts.
+        has_nulls: True if keywords may be null.
         diagnostics: Non-fatal findings.
         definitions: The schemas to which fields refer.
     """
 
-    def __init__(self, root: Mapping[str, Any], limits: Limits) -> None:
+    def __init__(self, root: Mapping[str, Any], limits: Limits, *, has_nulls: bool = True) -> None:
         self.limits: Limits = limits
+        self.has_nulls: bool = has_nulls
         self.diagnostics: list[Diagnostic] = []
         self.definitions: Definitions = Definitions(root, limits)
         self._options_left = max_options_of_form(limits)
@@ -116,7 +119,8 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     if not isinstance(schema, dict):
         raise UnsupportedSchemaError("allows no value")
     limits = parser.limits
-    schema = drop_null_keywords(schema)
+    if parser.has_nulls:
+        schema = drop_null_keywords(schema)
     nullable = schema.get("nullable") is True
     if _is_wrapped(schema):
         schema, allows_null = unwrap_schema(schema, parser.definitions, report)
