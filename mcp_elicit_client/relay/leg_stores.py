@@ -28,7 +28,11 @@ from mcp_elicit_client.inbox.stores.models import StoredCall
 MAX_IN_MEMORY = 256
 """How many calls of one user wait in the memory of a process."""
 
+MAX_SIZE_IN_MEMORY = 67_108_864
+"""How large the waiting calls of one user are in total, as characters of JSON."""
+
 _MAX_REMEMBERED = 64
+_MAX_SIZE_REMEMBERED = 65_536
 _OWNER = "relay "
 
 
@@ -136,7 +140,10 @@ class LegStore(Protocol):
 
 class MemoryLegs:
     """
-    Keeps legs in this process: of each caller, those of the latest `MAX_IN_MEMORY` calls.
+    Keeps legs in this process: of each caller, those of the latest calls within the limits.
+
+    The limits are `MAX_IN_MEMORY` and `MAX_SIZE_IN_MEMORY`.  `add` and
+    `replace` raise `CallError` as those of `InboxLegs` do.
 
     Args:
         clock: Returns the seconds since 1970.
@@ -145,16 +152,13 @@ class MemoryLegs:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock: Callable[[], float] = clock
         self._legs: dict[str, KeptLeg] = {}
-        self._calls_of: dict[str, dict[str, None]] = {}
-        """The IDs of the calls of each caller, the oldest first."""
+        self._sizes: dict[str, dict[str, int]] = {}
+        """The size of each call of each caller, by its ID, the oldest first."""
         self._expiry: list[tuple[float, str]] = []
 
     async def add(self, caller: str, leg: LegRecord, expires_at: float) -> KeptLeg:
         self._forget_expired()
-        calls = self._calls_of.get(caller, {})
-        if len(calls) >= MAX_IN_MEMORY:
-            self._forget(next(iter(calls)))
-        return self._keep(KeptLeg(secrets.token_urlsafe(16), caller, leg, expires_at))
+        return self._keep(KeptLeg(secrets.token_urlsafe(16), caller, leg, expires_at), _size_of(leg))
 
     async def find(self, caller: str, call_id: str) -> KeptLeg | None:
         self._forget_expired()
@@ -165,11 +169,15 @@ class MemoryLegs:
         self._forget_expired()
         if self._legs.get(kept.id) is not kept:
             return None
-        return self._keep(KeptLeg(kept.id, kept.caller, leg, expires_at))
+        size = self._sizes[kept.caller][kept.id] if leg.content is kept.leg.content else _size_of(leg)
+        return self._keep(KeptLeg(kept.id, kept.caller, leg, expires_at), size)
 
-    def _keep(self, kept: KeptLeg) -> KeptLeg:
+    def _keep(self, kept: KeptLeg, size: int) -> KeptLeg:
         self._legs[kept.id] = kept
-        self._calls_of.setdefault(kept.caller, {})[kept.id] = None
+        sizes = self._sizes.setdefault(kept.caller, {})
+        sizes[kept.id] = size
+        while len(sizes) > MAX_IN_MEMORY or (len(sizes) > 1 and sum(sizes.values()) > MAX_SIZE_IN_MEMORY):
+            self._forget(next(each for each in sizes if each != kept.id))
         heapq.heappush(self._expiry, (kept.expires_at, kept.id))
         return kept
 
@@ -183,10 +191,10 @@ class MemoryLegs:
 
     def _forget(self, call_id: str) -> None:
         caller = self._legs.pop(call_id).caller
-        calls = self._calls_of[caller]
-        del calls[call_id]
-        if not calls:
-            del self._calls_of[caller]
+        sizes = self._sizes[caller]
+        del sizes[call_id]
+        if not sizes:
+            del self._sizes[caller]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +210,8 @@ class InboxLegs:
     """
     Keeps legs in an inbox.  Every method raises `InboxError` if its store cannot be used.
 
-    What is asked in a leg is limited, since other users share the store;
-    otherwise, `add` and `replace` raise `CallError`.
+    What is asked in a leg is limited, since other users share the store: if
+    it is too large, `add` and `replace` raise `CallError`.
 
     Args:
         inbox: The inbox.
@@ -241,7 +249,10 @@ class InboxLegs:
         return self._remember(_InInbox(kept.id, kept.caller, leg, expires_at, call, body, content))
 
     def _remember(self, kept: _InInbox) -> _InInbox:
-        """Spare this process reading what it has written."""
+        """Spare this process reading what it has written, unless that is large."""
+        if len(kept.body) > _MAX_SIZE_REMEMBERED:
+            self._known.pop(kept.id, None)
+            return kept
         self._known[kept.id] = kept
         self._known.move_to_end(kept.id)
         if len(self._known) > _MAX_REMEMBERED:
@@ -254,6 +265,11 @@ def _write_content(leg: LegRecord) -> str:
     if len(content) > 2 * MAX_SNAPSHOT:  # the requests are stored as they were sent and as they are shown
         raise CallError(f"The requests of the server take more than {MAX_SNAPSHOT} characters. {REPORT}")
     return content
+
+
+def _size_of(leg: LegRecord) -> int:
+    result = "" if leg.outcome is None else leg.outcome.result or ""
+    return len(_write_content(leg)) + len(result)
 
 
 def _write(leg: LegRecord, content: str) -> str:

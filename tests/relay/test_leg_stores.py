@@ -18,7 +18,7 @@ from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import FormRequest, Server
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore
-from mcp_elicit_client.relay import stored_calls
+from mcp_elicit_client.relay import leg_stores, stored_calls
 from mcp_elicit_client.relay.leg_stores import (
     MAX_IN_MEMORY,
     InboxLegs,
@@ -133,7 +133,56 @@ async def test_the_oldest_call_of_a_user_is_forgotten_if_too_many_wait() -> None
     assert await store.find("bob", other.id) is not None
     clock.ahead = 11
     assert await store.find("bob", other.id) is None
-    assert vars(store)["_legs"] == vars(store)["_calls_of"] == {}
+    assert vars(store)["_legs"] == vars(store)["_sizes"] == {}
+
+
+@pytest.mark.parametrize("of", ["requests", "results"])
+async def test_the_oldest_calls_of_a_user_are_forgotten_if_they_are_too_large_together(
+    monkeypatch: pytest.MonkeyPatch, of: str
+) -> None:
+    clock = Clock()
+    store = MemoryLegs(clock)
+    leg = first_leg(clock)
+    if of == "results":
+        outcome = StoredOutcome(call_spec=CallSpec("tool", "open"), result="x" * 1_000)
+        leg = LegRecord(number=2, ends_at=clock() + 100, outcome=outcome)
+    monkeypatch.setattr(leg_stores, "MAX_SIZE_IN_MEMORY", 3 * leg_stores._size_of(leg))
+    other = await store.add("bob", leg, clock() + 10)
+    kept = [await store.add("ann", leg, clock() + 10) for _ in range(5)]
+    renewed = await store.replace(kept[2], replace(leg, sending="now"), clock() + 20)
+
+    assert renewed is not None
+    found = [await store.find("ann", each.id) for each in kept]
+    assert found == [None, None, renewed, *kept[3:]]
+    assert await store.find("bob", other.id) == other
+
+
+async def test_a_call_that_grows_stays_and_older_ones_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    store = MemoryLegs(clock)
+    monkeypatch.setattr(leg_stores, "MAX_SIZE_IN_MEMORY", 10_000)
+    kept = [await store.add("ann", first_leg(clock), clock() + 10) for _ in range(3)]
+    outcome = StoredOutcome(call_spec=CallSpec("tool", "open"), result="x" * 20_000)
+    ended = LegRecord(number=2, ends_at=clock() + 100, outcome=outcome)
+
+    grown = await store.replace(kept[0], ended, clock() + 10)
+
+    assert [await store.find("ann", each.id) for each in kept] == [grown, None, None]
+
+
+async def test_a_process_does_not_remember_large_calls_that_it_has_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    store = InboxLegs(Inbox(MemoryStore(clock=clock), b"k" * 32))
+    small = await store.add("ann", first_leg(clock), clock() + 10)
+    assert store._known[small.id] == small
+
+    monkeypatch.setattr(leg_stores, "_MAX_SIZE_REMEMBERED", 10)
+    large = await store.add("ann", first_leg(clock), clock() + 10)
+    later = await store.replace(small, replace(small.leg, sending="now"), clock() + 20)
+
+    assert not store._known
+    assert await store.find("ann", large.id) == large
+    assert await store.find("ann", small.id) == later
 
 
 async def test_a_leg_that_another_process_stored_is_read() -> None:

@@ -822,8 +822,6 @@ async def test_an_answer_is_sent_once_if_the_store_renews_a_lease_and_its_respon
 async def test_a_server_cannot_fill_the_store_that_other_users_share(
     monkeypatch: pytest.MonkeyPatch, up: str, at: int
 ) -> None:
-    """The memory of a process keeps a limited number of calls of each user."""
-
     class Growing(visitor.Tools):
         async def grow(self, peer: visitor.Peer) -> Any:
             leg = 1 if peer.state is None else 2
@@ -843,8 +841,8 @@ async def test_a_server_cannot_fill_the_store_that_other_users_share(
             if at == 2:
                 with pytest.raises(mcp.MCPError, match="take more than"):  # type: ignore[attr-defined,unused-ignore]
                     await client.call("grow", **call)
-    assert ["take more than 4000" in each for each in refused] == ([True] if up.endswith("inbox") else [])
-    assert len(seen) == (at if refused else 2)
+    assert ["take more than 4000" in each for each in refused] == [True]
+    assert len(seen) == at
 
 
 async def test_an_outcome_that_cannot_be_stored_is_returned(caplog: pytest.LogCaptureFixture) -> None:
