@@ -50,7 +50,7 @@ from mcp_elicit_client.handlers.webhook import (
     verify_signature,
     webhook_authenticator,
 )
-from mcp_elicit_client.hosts import fastmcp
+from mcp_elicit_client.hosts import copilot, fastmcp, openai_codex
 from mcp_elicit_client.hosts.google_adk import with_timeout
 from mcp_elicit_client.hosts.langchain import wrap_session
 from mcp_elicit_client.hosts.mcp_use import with_handler
@@ -758,6 +758,22 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         "`seconds` must be a number above 0, not '9'",
     ),
     "no event loop": (lambda any_: run_in_loop(ask, any_(3)), "`loop` must be AbstractEventLoop, not int"),
+    "list of servers": (
+        lambda any_: copilot.elicitation_handler(ask, servers=any_(["mail"])),
+        "`servers` must be Mapping or None, not list",
+    ),
+    "server as a name": (
+        lambda any_: copilot.elicitation_handler(ask, servers={"mail": any_("Mail")}),
+        "`servers['mail']` must be Server, not str",
+    ),
+    "no other handler": (
+        lambda any_: openai_codex.approval_handler(ask, any_(3)),
+        "`otherwise` must be a function, not",
+    ),
+    "async other handler": (
+        lambda any_: openai_codex.approval_handler(ask, any_(ask)),
+        "`otherwise` must not be async",
+    ),
     # tests of host applications
     "a handler in place of a callback": (
         lambda any_: connect(any_(ask)),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.sdk.callback import SdkDispatcher
 
@@ -41,12 +43,16 @@ def elicitation_handler(
             registry.
 
     Raises:
-        TypeError: As for `sdk.callback.elicitation_callback`.
+        TypeError: If *servers* is not a mapping to `Server`, and as for
+            `sdk.callback.elicitation_callback`.
         ValueError: As for `sdk.callback.elicitation_callback`.
     """
     dispatcher = SdkDispatcher(handler, request_options, user)
     own = Server.from_name(agent)
+    check_type("servers", servers, Mapping, NoneType)
     known = dict(servers or {})
+    for name, server in known.items():
+        check_type(f"servers[{name!r}]", server, Server)
 
     async def ask(context: Any) -> Any:
         source = context.get("elicitationSource")

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mcp_elicit_client._arguments import check_sync
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.request_options import RequestOptions
@@ -50,7 +51,12 @@ def approval_handler(
             request.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
+
+    Raises:
+        TypeError: If *otherwise* is not a function that takes the method and
+            the params, or is async.
     """
+    check_sync("otherwise", otherwise, "method", "params")
     dispatcher = SdkDispatcher(handler if loop is None else run_in_loop(handler, loop), request_options, user)
 
     async def answer(params: Mapping[str, Any]) -> dict[str, Any]:
