@@ -567,6 +567,27 @@ async def test_messages_that_are_none_do_not_end_the_connection(junk: Any) -> No
     assert (answer.action, answer.by) == ("decline", "user")
 
 
+async def test_an_error_that_is_not_an_object_ends_the_request_of_the_agent_and_not_the_connection() -> None:
+    from acp import RequestError as AcpError
+
+    attached: list[tuple[Any, Editor]] = []
+    async with agent_side(lambda connection: attached.append((connection, Editor(connection))), "form") as peer:
+        connection, in_editor = attached[0]
+        handler = EditorHandler(in_editor, SESSION, answer_timeout=30)
+
+        async def respond() -> None:
+            sent = await peer.read()
+            reading = asyncio.ensure_future(connection.read_text_file(path="/a", session_id=SESSION))
+            peer.respond(await peer.read(), error="text")
+            with pytest.raises(AcpError):
+                await reading
+            peer.respond(sent, {"action": "decline"})
+
+        answer = await asking(handler, request(form_params(NAME)), respond)
+
+    assert (answer.action, answer.by) == ("decline", "user")
+
+
 def test_something_else_than_a_connection_is_refused() -> None:
     with pytest.raises(TypeError, match="is not a connection of agent-client-protocol"):
         Editor(object())  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from types import NoneType
 from typing import Any
 from uuid import uuid4
 
@@ -155,7 +156,8 @@ class ConnectionTap:
             if not _is_message(message):
                 _logger.warning("a message over ACP is ignored: it is not one of JSON-RPC")
             elif not self._take_response(message) and not self._on_received(message):
-                return message
+                has_bad_error = not isinstance(message.get("error"), (Mapping, NoneType))
+                return {**message, "error": None} if has_bad_error else message  # which the package can process
             await asyncio.sleep(0)  # other tasks get their turns, however many messages there are
 
     async def close(self) -> None:
