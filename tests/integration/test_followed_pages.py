@@ -125,6 +125,60 @@ async def test_the_form_that_the_tutorial_draws_says_why_an_answer_was_not_sent(
     assert declined["action"] == "decline"
 
 
+CONTROLS = {
+    "a number of spaces": ({"kind": "number"}, "  ", "  "),
+    "a suggested text with two lines": ({"kind": "text", "default": "a\nb"}, None, "a\nb"),
+    "a suggested list whose values have commas": (
+        {"kind": "multichoice", "default": ["a, b", "c"]},
+        None,
+        ["a, b", "c"],
+    ),
+    "a list": ({"kind": "multichoice"}, "a\n\n b", ["a", "b"]),
+    "no option of a required list": (
+        {"kind": "multichoice", "required": True, "choices": [{"value": "a", "title": "A"}]},
+        None,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CONTROLS.values(), ids=CONTROLS)
+async def test_the_controls_that_the_tutorial_draws_send_what_the_user_sees(
+    case: tuple[Mapping[str, Any], str | None, Any], tmp_path: Path
+) -> None:
+    field, typed, sent = case
+    async with browser() as launched:
+        page = await launched.new_page()
+        await page.set_content(FollowedPage("own-front-end.md", tmp_path).files["home.html"])
+        await page.evaluate("field => { window.read = control(document.querySelector('main'), field) }", field)
+        if typed is not None:
+            await page.locator("input, textarea").fill(typed)
+
+        assert await page.evaluate("read()") == sent
+
+
+async def test_the_form_that_the_tutorial_draws_sends_fields_of_any_name(tmp_path: Path) -> None:
+    entry = {
+        "id": "e",
+        "request": {
+            "server": {"name": "s"},
+            "message": "m",
+            "form": {"fields": [{"kind": "text", "name": "__proto__", "title": "T"}]},
+        },
+        "warnings": [],
+    }
+    async with browser() as launched:
+        page = await launched.new_page()
+        await page.set_content(FollowedPage("own-front-end.md", tmp_path).files["home.html"])
+        await page.evaluate(
+            "entry => { send = (id, answer) => (window.sent = answer, {status: 404}); draw(entry) }", entry
+        )
+        await page.get_by_label("T").fill("x")
+        await page.get_by_role("button", name="Send").click()
+
+        assert await page.evaluate("JSON.stringify(sent.content)") == '{"__proto__":"x"}'
+
+
 async def test_the_page_of_the_tutorial_follows_requests_over_broken_connections(tmp_path: Path) -> None:
     async with web_application(tmp_path, "own-front-end.md") as origin, browser() as launched:
         page = await signed_in(launched, origin, "ann")
