@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client import Answer, UrlRules, parse_request
 from mcp_elicit_client.core.request import with_completion
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
@@ -428,6 +428,20 @@ async def test_a_url_opens_only_after_consent(bot: Bot) -> None:
 
     shown = await bot.press("Show link")
     assert [each["url"] for each in shown.buttons if "url" in each] == ["https://pay.example.com/17"]
+    await bot.press("I have finished")
+
+    assert (await bot.answer()).action == "accept"
+
+
+async def test_a_url_that_telegram_takes_for_no_button_is_shown_as_text(bot: Bot) -> None:
+    url = "https://intranet/17"
+    rules = UrlRules(allow_private=True)
+    await bot.asks(parse_request({**URL, "url": url}, server="shop", user=str(ANN), url_rules=rules))
+
+    await bot.press("Show link")
+    shown = await bot.press("Confirm")
+    assert url in shown.marked("code")
+    assert not any("url" in each for each in shown.buttons)
     await bot.press("I have finished")
 
     assert (await bot.answer()).action == "accept"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import anyio
@@ -35,6 +35,9 @@ class MessageSender:
         """
         Show messages, the first one in place of *message_id*, and return their IDs.
 
+        If the chat refuses them, they are shown without buttons that open a
+        URL: some chats take no host without a dot.  The text has the URL.
+
         Args:
             person: Who sees them.
             message_id: The message to replace; empty for none.
@@ -43,6 +46,17 @@ class MessageSender:
         Raises:
             ChatError: If the chat did not take one of them.
         """
+        try:
+            return await self._show(person, message_id, shown)
+        except ChatError as error:
+            without_links = [
+                replace(each, buttons=tuple(button for button in each.buttons if not button.url)) for each in shown
+            ]
+            if error.retry_after is not None or without_links == [*shown]:
+                raise
+            return await self._show(person, message_id, without_links)
+
+    async def _show(self, person: str, message_id: str, shown: Sequence[ChatMessage]) -> list[str]:
         first, *more = shown
         if not await self.edit(person, message_id, first):
             message_id = await self.send(person, first)
