@@ -478,6 +478,18 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: NotebookHandler(messages=any_("de")),
         "`messages` must be MessageCatalog or",
     ),
+    "chat without limits": (
+        lambda any_: ChatHandler(any_(SimpleNamespace(send=AsyncMock(), edit=AsyncMock()))),
+        "`platform.limits` must be ChatLimits, not NoneType",
+    ),
+    "chat that cannot edit": (
+        lambda any_: ChatHandler(any_(SimpleNamespace(send=AsyncMock()))),
+        "`platform.edit` must be an async function, not None",
+    ),
+    "chat that sends without a person": (
+        lambda any_: ChatHandler(any_(SimpleNamespace(send=ask))),
+        "`platform.send` must be a function that can be called as `platform.send(person, message)`",
+    ),
     "no chat": (
         lambda any_: ChatHandler(any_("slack")),
         "`platform` must be an object with the method `send`, such as a `ChatPlatform`",

@@ -148,6 +148,19 @@ async def test_processes_that_ask_the_same_at_the_same_time_keep_what_was_entere
     assert [each.content for each in answers] == [dict.fromkeys("abc", value) for value in "xy"]
 
 
+async def test_an_adapter_that_returns_no_id_cancels_the_request_and_the_log_says_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Forgetful(Chat):
+        async def send(self, person: str, message: ChatMessage, /) -> Any:
+            await super().send(person, message)
+
+    answer = await ChatHandler(Forgetful())(form("a"))
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert "`platform.send(person, message)` must be str, not NoneType" in caplog.text
+
+
 async def test_a_request_that_can_be_neither_shown_nor_withdrawn_is_cancelled_at_once(tmp_path: Path) -> None:
     path = tmp_path / "inbox.db"
     inbox = Inbox(SqliteStore(path, lock_timeout=0.1))

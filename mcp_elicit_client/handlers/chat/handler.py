@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from mcp_elicit_client._arguments import check_method, check_type
+from mcp_elicit_client._arguments import check_async, check_method, check_type
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
@@ -22,6 +22,7 @@ from mcp_elicit_client.handlers.chat.dialogs import REMEMBER, make_dialog, read_
 from mcp_elicit_client.handlers.chat.message_sender import MessageSender
 from mcp_elicit_client.handlers.chat.platform import (
     ChatError,
+    ChatLimits,
     ChatMessage,
     ChatPlatform,
     DialogValue,
@@ -117,6 +118,9 @@ class ChatHandler:
         time_zone: str | None = None,
     ) -> None:
         check_method("platform", platform, "send", "a `ChatPlatform`")
+        check_async("platform.send", platform.send, "person", "message")
+        check_async("platform.edit", getattr(platform, "edit", None), "person", "message_id", "message")
+        check_type("platform.limits", getattr(platform, "limits", None), ChatLimits)
         check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
         check_type("messages", messages, MessageCatalog)
         check_type("time_zone", time_zone, str, NoneType)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import anyio
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage, ChatPlatform
 
 _T = TypeVar("_T")
@@ -68,8 +69,11 @@ class MessageSender:
 
         Raises:
             ChatError: If the chat did not take it.
+            TypeError: If the adapter returns no ID.
         """
-        return await _retry(lambda: self.platform.send(person, message))
+        message_id = await _retry(lambda: self.platform.send(person, message))
+        check_type("platform.send(person, message)", message_id, str)
+        return message_id
 
     async def edit(self, person: str, message_id: str, message: ChatMessage) -> bool:
         """Replace a message; return False if it is not there any more."""
