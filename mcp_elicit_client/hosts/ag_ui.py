@@ -156,10 +156,11 @@ class InterruptBridge:
 
         Raises:
             TypeError: If *agent* is not a function that returns an iterator,
-                or *user* is not a string.
+                or *user* or *messages* is of the wrong type.
         """
         check_sync("agent", agent, "run_input", "calls")
         check_type("user", user, str)
+        check_type("messages", messages, MessageCatalog)
         yield RunStartedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
         try:
             thread = Thread(self._suspend, user, run_input.thread_id, messages)
@@ -257,7 +258,18 @@ class InterruptBridge:
 
 
 def result_text(result: Any) -> str:
-    """Return the result of a tool as text for the model: its texts, or its structured content as JSON."""
+    """
+    Return the result of a tool as text for the model: its texts, or its structured content as JSON.
+
+    Raises:
+        TypeError: If *result* is a suspended call, or another object without
+            ``content``.
+    """
+    if not hasattr(result, "content"):
+        raise TypeError(
+            f"`result` must be the result of a tool, not {type(result).__name__}."
+            " After a SuspendedCall, end the run without a result."
+        )
     texts = [text for each in result.content if isinstance(text := getattr(each, "text", None), str)]
     structured = getattr(result, "structured_content", None)
     return "\n".join(texts) if texts or structured is None else json.dumps(structured)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 
 from mcp_elicit_client.hosts._ag_ui_thread import Thread
-from mcp_elicit_client.hosts.ag_ui import InterruptBridge, ThreadCalls
+from mcp_elicit_client.hosts.ag_ui import InterruptBridge, ThreadCalls, result_text
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
@@ -473,6 +474,14 @@ async def test_wrong_arguments_of_a_run_are_errors_of_the_host(inbox: Inbox) -> 
     for agent, user, error in wrong:
         with pytest.raises(TypeError, match=error):
             await anext(endpoint.bridge.run(run_input, agent, user=user))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`messages` must be MessageCatalog, not str"):
+        await anext(endpoint.bridge.run(run_input, endpoint.agent, user="ann", messages="de"))  # type: ignore[arg-type]
+
+
+def test_a_suspended_call_is_no_text_for_the_model() -> None:
+    suspended = SuspendedCall(id="1", request_ids=(), pending_ids=(), expires_at=datetime.now(timezone.utc))
+    with pytest.raises(TypeError, match=r"not SuspendedCall\. After a SuspendedCall, end the run"):
+        result_text(suspended)
 
 
 async def test_a_call_with_a_caller_that_the_bridge_does_not_have_names_the_fix(inbox: Inbox) -> None:
