@@ -223,6 +223,8 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
         await person.submit(modal, "Ann", "2", ["“Pasta”"], ["“Wine”"])
         await until(lambda: answers)
         assert answers[0].content == {"name": "Ann", "guests": 2, "dish": "Pasta", "extras": ["Wine"]}
+        views = bot._connection._view_store
+        assert (views._views, views._modals, views._synced_message_views) == ({}, {}, {})  # which would grow forever
 
         async def answer_menu(interaction: Any) -> None:
             if interaction.data["custom_id"] == "menu":
