@@ -229,6 +229,11 @@ async def test_secrets_are_never_asked_for(chat: Chat) -> None:
     assert not chat.person.labels
 
 
+async def test_a_language_in_place_of_a_catalog_is_refused(chat: Chat) -> None:
+    with pytest.raises(TypeError, match="`messages` must be MessageCatalog, not str"):
+        type(chat.ask)(messages="de")
+
+
 async def test_a_person_without_an_open_chat_was_not_asked(chat: Chat) -> None:
     await chat.person.leave()
     for user in ("nobody", chat.person.id):

@@ -573,3 +573,10 @@ async def test_an_app_that_is_not_async_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"`app` must be AsyncApp, not App\. Use `slack_bolt.async_app`\."):
         SlackHandler(app)
+
+
+async def test_a_channel_in_place_of_a_function_is_refused() -> None:
+    channel: Any = "C0123456789"
+
+    with pytest.raises(TypeError, match="`channel` must be a function, not"):
+        SlackHandler(AsyncApp(client=AsyncWebClient(token=TOKEN), signing_secret=SECRET), channel=channel)

@@ -98,7 +98,7 @@ class _Chainlit:
     limits = LIMITS
 
     def __init__(self, catalog: MessageCatalog) -> None:
-        self._texts = {name: catalog.text(message) for name, message in _TEXTS.items()}
+        self._catalog = catalog
 
     async def send(self, person: str, message: ChatMessage) -> str:
         with _chat_of(person) as session:
@@ -117,8 +117,11 @@ class _Chainlit:
         paragraphs = message.paragraphs
         if paragraphs and paragraphs[0] == Paragraph("heading", message.title):
             paragraphs = paragraphs[1:]
-        buttons = [asdict(each) for each in message.buttons]
-        return {"paragraphs": [asdict(each) for each in paragraphs], "buttons": buttons, "texts": self._texts}
+        return {
+            "paragraphs": [asdict(each) for each in paragraphs],
+            "buttons": [asdict(each) for each in message.buttons],
+            "texts": {name: self._catalog.text(text) for name, text in _TEXTS.items()},
+        }
 
 
 def _user_of(session: Any) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._arguments import check_sync, check_type
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.chat.handler import ChatHandler
 from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage, Paragraph
@@ -54,6 +54,8 @@ class SlackHandler(ChatHandler):
 
     def __init__(self, app: AsyncApp, *, channel: Callable[[str], str | None] | None = None, **options: Any) -> None:
         check_type("app", app, AsyncApp, hint="Use `slack_bolt.async_app`.")
+        if channel is not None:
+            check_sync("channel", channel, "user")
         self._slack = _Slack(app.client, channel)
         super().__init__(self._slack, **options)
         app.action(re.compile(f"^{NAME}:"))(self._on_press)
