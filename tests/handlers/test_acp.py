@@ -500,6 +500,25 @@ async def test_a_turn_that_the_user_cancels_cancels_its_requests_and_no_others()
     assert (answer.action, answer.by, answer.reason) == ("cancel", "host", "the turn was cancelled in the editor")
 
 
+async def test_after_a_turn_was_cancelled_the_user_is_not_asked_until_the_next_one() -> None:
+    async with editor("form") as it:
+        asked = request(form_params(NAME))
+        it.peer.say("session/cancel", {"sessionId": SESSION})
+        await it.peer.call("session/load", {}, 7)  # after which the cancel was read
+
+        refused = await it.handler()(asked)
+        prompted = await it.peer.call("session/prompt", {"sessionId": SESSION, "prompt": []}, 8)
+
+        async def respond() -> None:
+            it.peer.respond(await it.asked(), {"action": "decline"})
+
+        answer = await asking(it.handler(), asked, respond)
+
+    assert prompted["id"] == 8, "nothing was sent before"
+    assert (refused.action, refused.by, refused.reason) == ("cancel", "host", "the turn was cancelled in the editor")
+    assert (answer.action, answer.by) == ("decline", "user")
+
+
 async def test_an_editor_that_never_responds_is_not_waited_for() -> None:
     async with editor("form") as it:
 

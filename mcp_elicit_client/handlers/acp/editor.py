@@ -67,6 +67,7 @@ class EditorConnection:
     def __init__(self, connection: AgentSideConnection | Client) -> None:
         self._modes: frozenset[Mode] | None = None
         self._open: dict[str, set[anyio.CancelScope]] = {}
+        self._cancelled_sessions: set[str] = set()
         self._tap = ConnectionTap(connection, received=self._on_received)
 
     @property
@@ -106,8 +107,14 @@ class EditorConnection:
 
     @contextlib.contextmanager
     def during_turn(self, session_id: str) -> Iterator[anyio.CancelScope]:
-        """Cancel this block when the user cancels the turn of the session (``session/cancel``)."""
+        """
+        Cancel this block when the user cancels the turn of the session (``session/cancel``).
+
+        After that, it is cancelled at once, until the next turn.
+        """
         with anyio.CancelScope() as scope:
+            if session_id in self._cancelled_sessions:
+                scope.cancel()
             scopes = self._open.setdefault(session_id, set())
             scopes.add(scope)
             try:
@@ -118,12 +125,15 @@ class EditorConnection:
                     del self._open[session_id]
 
     def _on_received(self, message: wire.WireMessage) -> bool:
+        session_id = wire.as_mapping(message.get("params")).get("sessionId")
         match message.get("method"):
             case wire.INITIALIZE:
                 self._modes = wire.declared_modes(message)
-            case wire.CANCEL_SESSION:
-                session_id = wire.as_mapping(message.get("params")).get("sessionId")
-                for scope in self._open.get(session_id, ()) if isinstance(session_id, str) else ():
+            case wire.PROMPT if isinstance(session_id, str):
+                self._cancelled_sessions.discard(session_id)
+            case wire.CANCEL_SESSION if isinstance(session_id, str):
+                self._cancelled_sessions.add(session_id)
+                for scope in self._open.get(session_id, ()):
                     scope.cancel()
         return False
 

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
+import anyio.lowlevel
 
 from mcp_elicit_client._arguments import check_seconds, check_sync, check_type
 from mcp_elicit_client._concurrency import run_until
@@ -77,6 +78,7 @@ class EditorHandler:
         ask = self._ask_form if isinstance(request, FormRequest) else self._ask_url
         with self._editor.during_turn(self._session_id), anyio.move_on_after(self._seconds(request)) as limit:
             try:
+                await anyio.lowlevel.checkpoint()  # nothing is sent if the turn was cancelled before
                 return await ask(request)  # type: ignore[arg-type]
             except ConnectionError:
                 return _unattended("the connection to the editor is closed")
