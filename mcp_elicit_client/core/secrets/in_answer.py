@@ -225,8 +225,10 @@ def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
         return False
     if values.match(value):
         return True
-    parts = value.rstrip(" .,;!?)}\"'").casefold().split()
-    return kind == "password" and tight and (len(parts) == 1 or quoted is not None) and all(map(_is_made_up, parts))
+    if kind != "password" or not (tight or quoted):
+        return False
+    parts = value.partition(";")[0].rstrip(" .,!?)}\"'").casefold().split()
+    return (len(parts) == 1 or quoted is not None) and all(map(_is_made_up, parts))
 
 
 def _is_made_up(word: str) -> bool:

@@ -55,6 +55,7 @@ PATTERNS: Mapping[str, str] = {
         (?: => | := | (?<! [!<>~=] ) ={1,3} | [:：] (?! // ) ) \s*
         | \s (?: is | ist | est | es | jest | este | je | là | är | er | é | è | είναι | lautet | adalah | it's )
           (?: \s | [:=] \s* )
+        | (?<= \w ) 's \s
         | (?<= [一-龥] ) [是为為] \s* | は \s? (?= [!-~] ) | (?<= [가-힣] ) [은는이가] \s (?= [!-~] )
     """,
     "before_label": r"(?s).*(?:[\n;&{}<>(),?|\"`=:：/]|(?<!\w)'|'(?!\w))",
@@ -62,14 +63,16 @@ PATTERNS: Mapping[str, str] = {
     "tag": r"<([A-Za-z][\w.:-]{1,40})>([^<>\n]{3,200})</",
     "random": r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])",
     "beside": r"""(?xm)
-        (?: ^ | [;,] ) [ \t]{0,8} ( [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ] (?: [–—-] [ ] )?
+        (?: ^ | [;,] ) [ \t]{0,8} ( (?: 2FA [ ] )? [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ] (?: [–—-] [ ] )?
         (?! (?i: sha | md | aes | rsa | base | utf | argon | oauth | pbkdf ) -? \d )
         (?! (?i: version | level | page | step | field | line ) -? \d )
         ( \d{3}[ -]?\d{3} | \d{3}[ -]\d\d[ -]\d{4} | \d{3,20}
-        | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
-        (?= [ \t]{0,8} (?: $ | [;,.] ) )
+        | (?= \S{0,60}\d ) (?= \S{0,60}[^\W\d_] ) [^\s,;:/()]{6,64} )
+        (?= [#]? [ \t]{0,8} (?: $ | [;,.] | (?: [^\W\d_]{2,20} [ ] ){1,2} \d ) )
     """,
-    "is_your": r"(?<!\S)(?:[A-Z]-)?(\d{3}[ -]\d{3}|\S{4,200}) is ((?:your|my|the) [^\n.,;!]{3,60})",
+    "is_your": (
+        r"(?<!\S)(?:[A-Z]-)?(\d{3}[ -]\d{3}|\S{4,200}) is ((?:your|my|the) [^\n.,;!]{3,60}?)(?= for |[\n.,;!]|$)"
+    ),
     "quoted": r"([\"'`])(.{1,299}?)\1",
     "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
     # What stands where a value was, or will be: a placeholder, a call, the number of a ticket, a length.
@@ -89,7 +92,7 @@ PATTERNS: Mapping[str, str] = {
         | (?: ~ | \.{1,2} )? / | [A-Za-z] :\\
     """,
     # An adjective: ``the password is case-sensitive``.
-    "hyphenated": r"(?:\d{1,3}|[A-Za-z]{2,20})-[a-z]{3,20}(?!\w)",
+    "hyphenated": r"(?:\d{1,3}|[A-Za-z]{2,20})-[a-z]{3,20}(?!\w|-\d)",
     # Cards, from Visa to Troy: what they begin with, and how long they are.
     "card": r"""(?x) (?<! [\w+-] ) (?<! \d[.\ -] )
         ( \d{13,19} | \d{4} (?: [\ .\u2010-\u2015-]\d{4} ){2} [\ .\u2010-\u2015-]\d{1,7}
@@ -122,11 +125,12 @@ PATTERNS: Mapping[str, str] = {
 VALUES: Mapping[SecretKind, str] = {
     "pin": r"\d{4,8}(?![\w%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
     "one_time_code": r"""(?x)
-        (?= \D{0,8}\d ) [A-Za-z0-9]{4,10} (?: [ -][A-Za-z0-9]{3,6} ){0,3} (?! [\w:/] )
+        (?= [A-Za-z]{0,9}\d | [A-Za-z]{4,10}[ -] (?= [A-Za-z]{0,5}\d ) [A-Za-z0-9]{3} )
+        [A-Za-z0-9]{4,10} (?: [ -][A-Za-z0-9]{3,6} ){0,3} (?! [\w:/] )
         | \d{3}[ -]\d{3} (?!\d)
         | (?= [A-Z-]{0,20}\d ) [A-Z0-9]{4,6} (?: - [A-Z0-9]{4,6} ){1,7} (?! \w )
         | (?= \D{0,63}\d ) [A-Z2-7]{16,64} (?!\w)
-        | \d\d (?: [ ]\d\d ){2} (?! [ \d] )
+        | \d\d (?: [ -]\d\d ){2} (?! [ \d-] )
     """,
     "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
     "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
