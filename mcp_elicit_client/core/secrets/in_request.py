@@ -263,19 +263,28 @@ def _named(
             after = around["rest_of_name"].sub("", after)
             if around["about_after"].match(after) or around["about_before"].search(before):
                 continue
-            is_measured = around["measured"].match(signs, end) and not around["asking"].search(before)
-            if is_measured:  # Rotate passwords every (days)
-                continue
-            is_delayed = around["requiring"].fullmatch(before) and around["delayed"].match(signs, end)
-            if is_delayed:  # Require PIN after (minutes)
-                continue
-            if around["managing"].search(before) and around["unfinished"].match(signs, end):  # Store passwords in
-                continue
             if around["denied"].search(before) or around["denied_last"].match(after):
+                continue
+            if _handles(before, signs, end):
                 continue
             nearby = table.line.join((beside, before, match.group(), after))
             if not (rule.unless and rule.unless.search(nearby)) or before.endswith(table.your):
                 yield rule.kind, match.group(), before, after, signs[end : end + _SIGHT]
+
+
+def _handles(before: str, signs: str, end: int) -> bool:
+    """Return True if the sentence is about what happens to a secret that ends at *end*."""
+    around = load_rules().contexts
+    return bool(
+        # Rotate passwords every (days)
+        (around["measured"].match(signs, end) and not around["asking"].search(before))
+        # Require PIN after (minutes)
+        or (around["requiring"].fullmatch(before) and around["delayed"].match(signs, end))
+        # Store passwords in
+        or (around["managing"].search(before) and around["unfinished"].match(signs, end))
+        # Reset password?
+        or (around["deciding"].search(before) and around["decided"].match(signs, end))
+    )
 
 
 def _asked_in(message: str, message_signs: str) -> SecretKind | None:

@@ -23,7 +23,7 @@ PATTERNS: Mapping[str, str] = {
     """,
     # Two letters are enough in scripts whose words have one or two.
     "spelled": (
-        r"(?<![^\W_])(?:[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}"
+        r"(?<![^\W_])(?:[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}(?:(?<=\.\w)\.)?"
         r"|[\u3400-\u9fff\uac00-\ud7af](?:[\W_]{1,3}[\u3400-\u9fff\uac00-\ud7af](?![^\W_]))+)"
     ),
     "joint": r"\w[^\w\s]{1,2}\w",

@@ -36,6 +36,8 @@ class Words(_Row):
         in_compounds: The signs whose words are parts of compounds, as in
             ``Kreditkartennummer`` and ``apikey``.
         prefixes: Arabic and Hebrew words that are written as prefixes.
+        capitals: Words that mean something else if written so, and what they
+            are read as: ``Tan`` is a color, ``TAN`` a number.
         no_values: Words that describe a password and are none.
     """
 
@@ -44,6 +46,7 @@ class Words(_Row):
     punctuation: tuple[str, ...]
     in_compounds: str
     prefixes: tuple[str, ...]
+    capitals: Mapping[str, str]
     no_values: str
 
 

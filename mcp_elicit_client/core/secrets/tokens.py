@@ -218,6 +218,8 @@ def _words(token: str) -> tuple[str, ...]:
     """Split a token where it hides several words, and read what is written oddly."""
     if not token.isascii():
         token = _in_latin(token)
+    if token in words().capitals:
+        return (words().capitals[token],)
     word = token.casefold()
     if word in load_lexicon().in_phrases:
         return (word,)
