@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain, pairwise
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
@@ -38,6 +39,8 @@ _OPEN_ENDINGS = frozenset({"com", "org", "net"})
 _WRITTEN_ENDING = "-com"
 _LEAST_NAME = 3
 _LONGEST_SHORT_NAME = 4
+# Other words are like a name of so many letters, but for one slip: appel and apple.
+_WITHOUT_SLIPS = 5
 _COUNTRY = 2
 # Endings that hosting services use for regions, below the name of a customer.
 _REGIONS = frozenset({"eu", "us"})
@@ -59,7 +62,9 @@ _IMITATED_OFTEN = frozenset(_BRANDS.split())
 
 def _with_one_spelling(label: str) -> str:
     """Return *label* with one of the characters that look alike, such as ``1``, ``i`` and ``l``."""
-    return label.replace("rn", "m").replace("vv", "w").translate(str.maketrans("0i135", "olles"))
+    label = label.replace("rn", "m").replace("vv", "w")
+    # An i is a name of its own in shorter names: appie and apple are two companies.
+    return label.translate(str.maketrans("0135", "oles") | ({ord("i"): "l"} if len(label) > _WITHOUT_SLIPS else {}))
 
 
 # Short names are not listed: dhi and dhl are two companies.
@@ -211,7 +216,7 @@ def _imitated(labels: list[str]) -> str | None:
     """
     countries = _country_endings(labels)
     if not countries and not any(
-        label.partition("-")[0] in _LISTED_ENDINGS or label.endswith(_WRITTEN_ENDING) for label in labels[:-1]
+        label.partition("-")[0] in _LISTED_ENDINGS or _WRITTEN_ENDING in label for label in labels[:-1]
     ):
         return None  # the usual case, without reading the list of suffixes
     host = ".".join(labels)
@@ -222,14 +227,34 @@ def _imitated(labels: list[str]) -> str | None:
         _before_ending(labels, end, free)
         or _before_continued_ending(labels, end)
         or _before_country(labels, countries, end, free)
-        or _written_with_hyphen(labels[:free])
+        or _written_with_hyphen(labels, end, free)
     )
 
 
 def _misspelled(labels: list[str]) -> str | None:
-    """Return the name that a label spells with characters that look alike: ``paypal`` for ``paypa1.com``."""
-    names = (_BY_SPELLING.get(_with_one_spelling(label), label) for label in labels[:-1])
-    return next((name for name, label in zip(names, labels, strict=False) if name != label), None)
+    """
+    Return the name that a label, or a part of one, spells in another way, or None.
+
+    Examples:
+        >>> _misspelled("paypa1.com".split("."))
+        'paypal'
+        >>> _misspelled("login-mircosoft.com".split("."))
+        'microsoft'
+        >>> _misspelled("googgle.com".split("."))
+        'google'
+    """
+    parts = {part for label in labels[:-1] for part in (label, *label.split("-"))} - _IMITATED_OFTEN
+    return next(filter(None, map(_name_like, sorted(parts))), None)
+
+
+def _name_like(word: str) -> str | None:
+    """Return the name that *word* is, but for characters that look alike, swapped neighbors or a doubled letter."""
+    if name := _BY_SPELLING.get(_with_one_spelling(word)):
+        return name
+    swapped = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1))
+    single = (word[:at] + word[at + 1 :] for at in range(len(word) - 1) if word[at] == word[at + 1])
+    slips = (each for each in chain(swapped, single) if len(each) > _WITHOUT_SLIPS and each in _IMITATED_OFTEN)
+    return next(slips, None)
 
 
 def _before_ending(labels: list[str], end: int, free: int) -> str | None:
@@ -261,12 +286,19 @@ def _before_country(labels: list[str], countries: list[int], end: int, free: int
     return None
 
 
-def _written_with_hyphen(labels: list[str]) -> str | None:
-    """Return the domain that a label spells with a hyphen: ``github-com``."""
-    for label in labels:
-        name = label.removesuffix(_WRITTEN_ENDING).rpartition("-")[2]
-        if label.endswith(_WRITTEN_ENDING) and len(name) >= _LEAST_NAME:
-            return f"{name}.com"
+def _written_with_hyphen(labels: list[str], end: int, free: int) -> str | None:
+    """
+    Return the domain that a label spells with a hyphen: ``github-com``.
+
+    The first label of a registrable domain may end so, as in ``dot-com.example``.  It must not spell the domain of a
+    name that is imitated often.
+    """
+    for at, label in enumerate(labels[:end]):
+        parts = label.split("-")
+        for last, (name, ending) in enumerate(pairwise(parts), 2):
+            is_domain = name in _IMITATED_OFTEN or (at < free and last == len(parts) and len(name) >= _LEAST_NAME)
+            if ending == "com" and is_domain:
+                return f"{name}.com"
     return None
 
 
