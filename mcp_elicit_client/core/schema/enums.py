@@ -214,7 +214,9 @@ def has_constant(option: object) -> bool:
 
 
 def _constant(option: Mapping[str, Any]) -> object:
-    return option["const"] if "const" in option else option["enum"][0]
+    """Return the value of *option*; None, which cannot be sent, if its own type does not allow it."""
+    value = option["const"] if "const" in option else option["enum"][0]
+    return value if "type" not in option or _has_type(value, _types(option["type"])) else None
 
 
 def _names(names: object, values: Sequence[object], report: Report) -> list[Any]:
@@ -238,7 +240,7 @@ def named_options(
         The arguments of each `Choice`, by `json_key`.  Many options are
         created faster by the field that holds them.
     """
-    types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
+    types = None if type_ is None else _types(type_)
     named: dict[tuple[str, object], dict[str, object]] = {}
     longest = limits.max_option_title
     dropped, has_renamed = 0, False
@@ -262,22 +264,36 @@ def named_options(
     return named
 
 
-def _listed(each: object) -> Sequence[object]:
-    return each if isinstance(each, list) else [each]
+def _types(type_: object) -> frozenset[str]:
+    return frozenset(each for each in (type_ if isinstance(type_, list) else [type_]) if isinstance(each, str))
 
 
 def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) -> bool:
-    if isinstance(value, str):
-        fits = len(value) <= limits.max_option_value and (value.isascii() or is_unicode(value))
-        return fits and (types is None or "string" in types)
+    if types is not None and not _has_type(value, types):
+        return False
     match value:
+        case str():
+            return len(value) <= limits.max_option_value and (value.isascii() or is_unicode(value))
         case bool():
-            return types is None or "boolean" in types
+            return True
         case int():
-            return (types is None or not types.isdisjoint(_NUMBERS)) and abs(value) <= limits.max_integer
+            return abs(value) <= limits.max_integer
         case float():
-            allowed = _NUMBERS if value.is_integer() else ("number",)
-            return math.isfinite(value) and (types is None or not types.isdisjoint(allowed))
+            return math.isfinite(value)
+        case _:
+            return False
+
+
+def _has_type(value: object, types: frozenset[str]) -> bool:
+    match value:
+        case str():
+            return "string" in types
+        case bool():
+            return "boolean" in types
+        case int():
+            return not types.isdisjoint(_NUMBERS)
+        case float():
+            return "number" in types or ("integer" in types and value.is_integer())
         case _:
             return False
 
