@@ -140,6 +140,16 @@ def test_patterns_are_checked_again_after_the_system_refused_to_start_threads(po
     assert Asked(pool, [ORDINARY], (None, "server")).results() == [PatternResult.MATCH]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems limit the size of a stack")
+def test_where_no_further_thread_can_start_the_processes_that_run_check_the_patterns(pool: PatternPool) -> None:
+    busy = Asked(pool, [ENDLESS] * 4, (None, "busy"))
+    with no_further_threads():
+        waiting = Asked(pool, [ORDINARY], (None, "waiting"))
+
+    assert busy.done.wait(60)
+    assert waiting.results() == [PatternResult.MATCH]
+
+
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 10), st.floats(0, 100))))
 def test_a_budget_is_refilled_evenly_and_then_forgotten(spent: list[tuple[str, float, float]]) -> None:
     now = 0.0

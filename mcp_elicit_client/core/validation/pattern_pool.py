@@ -88,13 +88,11 @@ class PatternPool:
         Check *job*.
 
         Raises:
-            RuntimeError: If a thread is needed, and the system cannot start it.
+            RuntimeError: If there is no process yet, and the system cannot start a thread.
         """
         with self._lock:
             if len(self._waiting) >= self._idle and len(self.processes) < MAX_PROCESSES:
-                process = PatternProcess()
-                threading.Thread(target=self._work, args=(process,), daemon=True, name="mcp-elicit-patterns").start()
-                self.processes.append(process)
+                self._add_process()
             self._waiting.append(job)
             self._changed.notify()
 
@@ -122,6 +120,16 @@ class PatternPool:
         self._idle = 0
         self.budgets: Budgets = Budgets(per_user=USER_BUDGET, per_server=SERVER_BUDGET, refill_time=REFILL_TIME)
         self.processes: list[PatternProcess] = []
+
+    def _add_process(self) -> None:
+        process = PatternProcess()
+        try:
+            threading.Thread(target=self._work, args=(process,), daemon=True, name="mcp-elicit-patterns").start()
+        except RuntimeError:
+            if not self.processes:
+                raise
+        else:
+            self.processes.append(process)
 
     def _work(self, process: PatternProcess) -> None:
         while True:
