@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time, is_time
 from mcp_elicit_client.presentation.locale_conventions import Conventions
 from mcp_elicit_client.presentation.month_names import MonthNames
+from mcp_elicit_client.presentation.relative_days import relative_days
 
 LOCAL_TIME_ZONE = "local"
 """The time zone of this computer."""
@@ -24,7 +25,7 @@ _NUMBER_OR_WORD = r"(?i)([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s
 _BETWEEN = r"[\s,./-]*"
 _WEEKDAY = r"^([^\W\d_]{1,20}(?:-[^\W\d_]{1,20})?)(?:\.?,|[. ])|\(([^\W\d_]{1,20})\.?\)|(?<=[日일]) ?([^\W\d_]{1,9})$"
 _DATE_AND_TIME = (
-    r"(?P<date>\D{0,30}\d.{4,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일)]))"
+    r"(?P<date>\D{0,30}\d.{4,60}?|\D{2,30}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일)]))"
     r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp](?:\. ?)?[Mm]|[ \t][Uu]hr).{0,100})"
 )
 _HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시时点點])(?: ?(?:([0-9]{1,2}) ?[分분]|([0-9]{2})|([半반])))?"
@@ -73,20 +74,25 @@ def check_time_zone(time_zone: str) -> None:
         )
 
 
-def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
+def date_readings(text: str, conventions: Conventions, time_zone: str | None = None) -> tuple[str, ...]:
     """
     Return the dates that *text* may mean, as ``2026-12-24``.
 
     The year has four digits.  If it stands last, the month is a number and
     the order of day and month is not the user's, both orders are readings.
+    So they are in dates with dots where the month is first.
     A month may have a name, in the user's language or in English: ``24 Dec
     2026``, ``Dec 24, 2026``.  Without a year, the next and the previous such
     day are readings.  A weekday may stand before the date or, in East Asian
-    languages, after it.  Text that cannot be a date is returned as it is.
+    languages, after it.  ``tomorrow`` is read if *time_zone* is known, and
+    both days that ``next Friday`` may be are readings.  Text that cannot be a
+    date is returned as it is.
 
     Raises:
         DateFaultError: If the year has two digits, or the weekday is wrong.
     """
+    if not any(map(str.isdigit, text)) and (days := relative_days(text, conventions.months, _today(time_zone))):
+        return days
     readings = _readings(text, conventions)
     if any(map(is_date, readings)):
         return readings
@@ -112,17 +118,19 @@ def _readings(text: str, conventions: Conventions) -> tuple[str, ...]:
     if match := re.fullmatch(_YEAR_FIRST, text):
         return (_iso(match[1], match[3], match[4]),)
     if match := re.fullmatch(_YEAR_LAST, text):
-        return _in_either_order(match[1], match[3], match[4], conventions)
+        return _in_either_order(match[1], match[3], match[4], match["separator"], conventions)
     if match := re.fullmatch(_EAST_ASIAN, text):
         return (_iso(*match.groups()),) if match[1] else _without_year(int(match[2]), match[3])
     return _with_month_name(text, conventions.months) or (text,)
 
 
-def _in_either_order(first: str, second: str, year: str, conventions: Conventions) -> tuple[str, ...]:
+def _in_either_order(first: str, second: str, year: str, separator: str, conventions: Conventions) -> tuple[str, ...]:
     readings = [_iso(year, second, first), _iso(year, first, second)]
     if conventions.date_order == "mdy":
         readings.reverse()
-    if conventions.date_order in ("dmy", "mdy") and is_date(readings[0]):
+    # With dots, most write the day first, also where the month is first elsewhere.
+    is_usual = conventions.date_order == "dmy" or (conventions.date_order == "mdy" and not separator.startswith("."))
+    if is_usual and is_date(readings[0]):
         return (readings[0],)
     # Without a valid reading, the error is about the order in which the month at least exists.
     with_month = [each for each in readings if 1 <= int(each[5:7]) <= 12]
@@ -169,6 +177,15 @@ def _without_year(month: int, day: str) -> tuple[str, ...]:
     return (*following, *previous) or (days[-1],)
 
 
+def _today(time_zone: str | None) -> date | None:
+    """Return the date in *time_zone*; None without one."""
+    if not time_zone:
+        return None
+    offset = _offsets(time_zone, "")[0].replace("Z", "+00:00")
+    zone = datetime.fromisoformat(f"2000-01-01T00:00:00{offset}").tzinfo if offset else _find_zone(time_zone)
+    return datetime.now(timezone.utc).astimezone(zone).date()
+
+
 def time_readings(text: str, time_zone: str | None) -> tuple[str, ...]:
     """
     Return the times that *text* may mean, as ``19:30:00+01:00``.
@@ -194,8 +211,8 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     """
     match = re.fullmatch(_DATE_AND_TIME, _with_colons(text))
     if match is None:
-        return date_readings(text, conventions)
-    days = date_readings(match["date"], conventions)
+        return date_readings(text, conventions, time_zone)
+    days = date_readings(match["date"], conventions, time_zone)
     readings = [f"{day}T{time}" for day in days for time in _join_time(match["time"], time_zone, day)]
     return tuple(filter(is_date_time, readings)) or tuple(readings[:1])
 

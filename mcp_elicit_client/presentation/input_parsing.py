@@ -40,6 +40,7 @@ from mcp_elicit_client.presentation.date_parsing import (
     date_time_readings,
     time_readings,
 )
+from mcp_elicit_client.presentation.duration_parsing import duration_readings
 from mcp_elicit_client.presentation.locale_conventions import (
     CANONICAL_LOCALE,
     conventions_of,
@@ -125,6 +126,11 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
       1 or 1000.  Where it does not decide, the error names both.
     - A month may have a name, in the user's language or in English.  Without
       a year, the error names the next and the previous such day.
+    - A day may be ``today``, ``tomorrow``, ``yesterday`` or a day of the week,
+      in English, German, French, Spanish or Japanese.  Where it may be two
+      days, as ``next Friday``, the error names both.
+    - A duration may have units, in English or in the user's language:
+      ``1 day 12 hours``, ``1.5 h``.
     - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.  They may be in the user's language.
     - An option is its label, as it is shown.  It is also its title or its
       value, in any case, or its number in the list, from 1 on, if
@@ -249,7 +255,9 @@ def _parse_text_field(field: TextField, text: str, context: InputContext) -> str
     try:
         match name:
             case "date":
-                readings = date_readings(narrow(stripped), conventions_of(context.locale))
+                readings = date_readings(narrow(stripped), conventions_of(context.locale), context.time_zone)
+            case "duration":
+                readings = duration_readings(narrow(stripped), context.locale)
             case "time":
                 readings = time_readings(narrow(stripped), context.time_zone)
             case "date-time":
