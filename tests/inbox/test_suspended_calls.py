@@ -185,6 +185,19 @@ async def test_a_call_that_is_not_resumed_expires_and_is_erased(stores: Stores, 
         assert [await calls_of(inbox).find("ann", call.id) for call in (answered, pending_call, claimed)] == [None] * 3
 
 
+async def test_a_call_is_erased_even_if_nothing_used_the_store_until_it_is_forgotten(
+    stores: Stores, clock: Clock
+) -> None:
+    inbox = Inbox(stores())
+    call = await suspend(inbox)
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
+    clock.ahead = 501 + 3_601
+    assert await calls_of(inbox).find("ann", call.id) is None or stores.kind == "redis"  # as above
+    if stores.kind == "sqlite":
+        await stores.made[0].aclose()
+    assert SECRET not in await stores.content()
+
+
 async def test_a_suspended_call_of_another_key_is_an_error(stores: Stores) -> None:
     call = await suspend(Inbox(stores(), KEY))
     stranger = Inbox(stores(), b"o" * 32)

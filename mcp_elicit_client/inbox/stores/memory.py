@@ -284,11 +284,11 @@ class MemoryStore:
         call = self._calls.get(call_id)
         if call is None or call.expires_at > now:  # It was suspended again.
             return
+        self._erase_answers_of(call_id)
         if call.expires_at + CALL_STATE_TTL <= now:
             del self._calls[call_id]
             self._claim_tokens.pop(call_id, None)
             return
-        self._erase_answers_of(call_id)
         state: CallState = "expired" if call.state == "suspended" else call.state
         self._calls[call_id] = replace(call, state=state, body="")
         heapq.heappush(self._call_expiry, (call.expires_at + CALL_STATE_TTL, call_id))
