@@ -288,9 +288,28 @@ def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes. Use another file.")
     try:
         rules = _File.model_validate(from_json(data)).rules
-    except ValueError as error:
-        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
-        raise PermissionsFileError(f"{path} is not a permissions file: {why}.") from None
+    except ValidationError as error:
+        raise PermissionsFileError(f"{path} is not a permissions file: {_fault(error)}.") from None
+    except ValueError:
+        raise PermissionsFileError(f"{path} is not a permissions file: it is not JSON.") from None
     if len({_key(rule) for rule in rules}) < len(rules):
         raise PermissionsFileError(f"{path} has several rules for the same requests. Keep one of them.")
     return rules, version
+
+
+def _fault(error: ValidationError) -> str:
+    """Return the first fault of a file, with its place."""
+    first = error.errors()[0]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    if not place:
+        return "it is not an object"
+    match first["type"]:
+        case "missing":
+            fault = "is missing"
+        case "extra_forbidden":
+            fault = "is unknown"
+        case "literal_error":
+            fault = f"must be {first['ctx']['expected']}"
+        case _:
+            fault = "is of the wrong type"
+    return f"`{place.removeprefix('.')}` {fault}"

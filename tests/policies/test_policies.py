@@ -322,10 +322,12 @@ def test_a_file_that_other_users_can_write_to_is_refused(mode: int, tmp_path: Pa
 
 BROKEN = {
     "{": "it is not JSON",
-    "[]": "valid dictionary",
-    '{"version": 2}': "Input should be 1",
-    '{"rules": [{"permission": "maybe"}]}': "Input should be",
-    '{"rules": [{"permission": "ask", "surprise": 1}]}': "Extra inputs",
+    "[]": "it is not an object",
+    '{"version": 2}': "`version` must be 1",
+    '{"rules": [{"permission": "ask"}, {"server": "mail"}]}': r"`rules\[1\]\.permission` is missing",
+    '{"rules": [{"permission": "ask", "mode": "Form"}]}': r"`rules\[0\]\.mode` must be 'form' or 'url'",
+    '{"rules": [{"permission": "ask", "surprise": 1}]}': r"`rules\[0\]\.surprise` is unknown",
+    '{"rules": [{"permission": "ask", "server": 5}]}': r"`rules\[0\]\.server` is of the wrong type",
     "[" * 100_000: "it is not JSON",
     " " * 1_100_000: "is larger than 1048576 bytes",
 }
