@@ -293,6 +293,7 @@ class Inbox:
             EntryNotFoundError: If there is no such request, or it has another
                 owner.
             InboxError: If the store cannot be used.
+            TypeError: If *draft* is not JSON data.
         """
         key = self._codec.draft_key(await self._find(owner, entry_id))
         await self._keep(owner, key, draft, self._store.clock() + DRAFT_TTL)
@@ -302,7 +303,10 @@ class Inbox:
         return await self._kept(owner, self._codec.draft_key(await self._find(owner, entry_id)))
 
     async def _keep(self, owner: str, key: str, draft: Mapping[str, Any] | None, until: float) -> None:
-        text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft))
+        try:
+            text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft, allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise TypeError("A draft must be JSON data.") from error
         await self._store.save_draft(owner, key, text, until)
 
     async def _kept(self, owner: str, key: str) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -53,3 +54,13 @@ async def test_a_draft_is_encrypted_and_expires(stores: Stores, clock: Clock) ->
         if stores.kind != "redis":  # which has a clock of its own for this
             clock.ahead = 3_700
             assert await inbox.get_draft("ann", entry.id) is None
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), date.min], ids=["set", "nan", "date"])
+async def test_a_draft_that_is_not_json_is_refused_and_the_one_before_is_kept(inbox: Inbox, value: Any) -> None:
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        await inbox.save_draft("ann", entry.id, DRAFT)
+        with pytest.raises(TypeError, match="A draft must be JSON data"):
+            await inbox.save_draft("ann", entry.id, {"values": value})
+        assert await inbox.get_draft("ann", entry.id) == DRAFT
