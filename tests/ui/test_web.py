@@ -91,12 +91,13 @@ async def test_an_answer_as_json_confirms_exactly_the_warnings_of_the_request(
 
         refused = [await accept(confirm_warnings=[*warned, "another"])]
         if warned:
-            refused += [await accept(), await accept(confirmed=True), await accept(confirm_warnings=[])]
+            refused += [await accept(), await accept(confirm_warnings=[])]
+        claimed = await accept(confirmed=True)
         state = (await web.inbox.get("ann", question.id)).state
         taken = await accept(confirm_warnings=sorted(warned))
         answer = await question.over()
 
-    assert [each.status_code for each in refused] == [409] * len(refused)
+    assert [each.status_code for each in (claimed, *refused)] == [400, *[409] * len(refused)]
     assert all({warning["code"] for warning in each.json()["warnings"]} == warned for each in refused)
     assert all(warning["text"] for each in refused for warning in each.json()["warnings"])
     assert state == "pending"
@@ -120,6 +121,7 @@ async def test_wrong_content_is_reported_before_its_warnings(web: Web) -> None:
     [
         *(b"", b"{", b"[]", b'{"action": "yes"}', b'{"action": "accept", "content": []}', b"[" * 60_000),
         *(b'{"action": "accept", "confirm_warnings": "punycode"}', b'{"action": "check", "confirm_warnings": [1]}'),
+        *(b'{"action": "decline", "block_server": "true"}', b'{"action": "decline", "remember": null}'),
     ],
 )
 async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
@@ -128,6 +130,14 @@ async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
         state = (await web.inbox.get("ann", question.id)).state
 
     assert (reply.status_code, state) == (400, "pending")
+
+
+async def test_an_unknown_member_is_refused_by_its_name_and_not_taken_as_an_answer_without_values(web: Web) -> None:
+    async with web.asked() as question:
+        for action in ("accept", "check"):
+            reply = await web.client.post(f"/{question.id}", json={"action": action, "contents": {"must": "a"}})
+            assert (reply.status_code, "'contents' is unknown" in reply.json()["error"]) == (400, True)
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
 
 
 async def test_a_front_end_gives_the_user_more_time_up_to_the_latest_deadline(web: Web) -> None:

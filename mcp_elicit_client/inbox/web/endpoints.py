@@ -59,6 +59,8 @@ _FORM_TYPE = "application/x-www-form-urlencoded"
 
 _JSON_ACTIONS = ("accept", "decline", "cancel", "check", "extend")
 
+_JSON_MEMBERS = ("action", "content", "confirm_warnings", "block_server", "remember")
+
 _RECENT = 10
 """The number of closed requests that are searched for notices."""
 
@@ -196,18 +198,8 @@ class Endpoints:
         return self._pages_for(web).signed_out(entry_id, step, kept)
 
     async def _answer_json(self, owner: str, entry: Entry, body: bytes) -> Response:
-        try:
-            given = from_json(body)
-        except ValueError:
-            raise HTTPException(400, "The body must be JSON.") from None
-        if not isinstance(given, dict) or given.get("action") not in _JSON_ACTIONS:
-            raise HTTPException(400, "`action` must be accept, decline, cancel, check or extend.")
-        content = given.get("content")
-        if content is not None and not isinstance(content, dict):
-            raise HTTPException(400, "`content` must be an object.")
-        codes = given.get("confirm_warnings", [])
-        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
-            raise HTTPException(400, "`confirm_warnings` must be a list of codes.")
+        given = _read_body(body)
+        content, codes = given.get("content"), given.get("confirm_warnings", [])
         if given["action"] == "check":
             return JSONResponse((await self._inbox.validate(owner, entry.id, content)).model_dump(mode="json"))
         if given["action"] == "extend":
@@ -221,9 +213,9 @@ class Endpoints:
             entry.id,
             given["action"],
             content,
-            block_server=given.get("block_server") is True,
+            block_server=given.get("block_server", False),
             confirmed=bool(codes) and given["action"] == "accept",
-            remember=given.get("remember") is True,
+            remember=given.get("remember", False),
         )
         return JSONResponse(validation.model_dump(mode="json"), 200 if validation else 422)
 
@@ -339,6 +331,28 @@ class Endpoints:
             response = JSONResponse({"error": reason, **state}, status)
         response.headers.update(headers)  # such as `Allow`, or those of `authenticate`
         return response
+
+
+def _read_body(body: bytes) -> dict[str, Any]:
+    """Return the members of a JSON body."""
+    try:
+        given = from_json(body)
+    except ValueError:
+        raise HTTPException(400, "The body must be JSON.") from None
+    if not isinstance(given, dict) or given.get("action") not in _JSON_ACTIONS:
+        raise HTTPException(400, "`action` must be accept, decline, cancel, check or extend.")
+    unknown = next((name for name in given if name not in _JSON_MEMBERS), None)
+    if unknown is not None:  # A misspelled `content` would otherwise be an answer without values.
+        raise HTTPException(400, f"The member {unknown!r} is unknown. Known are {', '.join(_JSON_MEMBERS)}.")
+    if not isinstance(given.get("content"), (dict, NoneType)):
+        raise HTTPException(400, "`content` must be an object.")
+    codes = given.get("confirm_warnings", [])
+    if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+        raise HTTPException(400, "`confirm_warnings` must be a list of codes.")
+    for name in ("block_server", "remember"):
+        if not isinstance(given.get(name, False), bool):
+            raise HTTPException(400, f"`{name}` must be true or false.")
+    return given
 
 
 def wants_page(web: WebRequest) -> bool:
