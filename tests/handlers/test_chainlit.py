@@ -377,6 +377,8 @@ async def write(page: Any, text: str) -> None:
 async def test_the_program_of_the_page_asks_for_thirteen_answers_in_a_browser(tmp_path: Path) -> None:
     async with started(tmp_path) as origin, browser() as chromium:
         page = await chromium.new_page(viewport={"width": 900, "height": 900}, color_scheme="light")
+        fetched: list[str] = []
+        page.on("request", lambda request: fetched.append(request.url))
         await page.goto(origin)
         await write(page, "Book a table")
         guests = page.get_by_label("“Guests”")
@@ -395,13 +397,15 @@ async def test_the_program_of_the_page_asks_for_thirteen_answers_in_a_browser(tm
         assert await page.get_by_label("“Your name”").input_value() == "Ann"
         assert await guests.evaluate("each => each === document.activeElement")
         await picture(page, "chainlit-error")
+        await page.get_by_label("“Your name”").fill("![Ann](https://evil.example/a.png)")  # which the server repeats
         await guests.fill("3")
         await page.keyboard.press("Enter")
         await page.get_by_text('"guests"').wait_for()
         shown = await page.locator("body").inner_text()
 
     assert "You accepted." in shown
-    assert re.search(r'"name":\s*"Ann"', shown)
+    assert not [each for each in fetched if "evil.example" in each]
+    assert re.search(r'"name":\s*"!\[Ann\]\(https://evil.example/a.png\)"', shown)
     assert re.search(r'"guests":\s*3', shown)
 
 

@@ -177,6 +177,7 @@ async def test_the_program_for_telegram_books_a_table(tmp_path: Path) -> None:
             shown: Shown = await until(lambda: "guests" in api.latest(ANN).text and api.latest(ANN))
 
     assert asked == 13
+    assert not shown.has_preview, "the server wrote the text"
     assert "'guests': 2" in shown.text  # the fake has read the text as JSON
 
 

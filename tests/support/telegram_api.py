@@ -35,6 +35,7 @@ class Shown:
     text: str
     entities: list[dict[str, Any]] = field(default_factory=list)
     rows: list[list[dict[str, Any]]] = field(default_factory=list)
+    has_preview: bool = True
 
     @property
     def buttons(self) -> list[dict[str, Any]]:
@@ -165,7 +166,8 @@ class FakeTelegram:
         rows = given.get("reply_markup", {}).get("inline_keyboard", [])
         _check(text, entities, rows)
         assert "parse_mode" not in given
-        assert "entities" not in given or given["link_preview_options"] == {"is_disabled": True}
+        shown.has_preview = given.get("link_preview_options") != {"is_disabled": True}
+        assert "entities" not in given or not shown.has_preview
         shown.text, shown.entities, shown.rows = text, entities[:MAX_ENTITIES], rows
         self.messages[shown.id] = shown
         return {"message_id": shown.id, "date": 0, "chat": {"id": shown.chat, "type": "private"}, "text": text}
