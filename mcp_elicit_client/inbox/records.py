@@ -61,6 +61,7 @@ _ID_BYTES = 24
 _MAX_ID = 64
 _MAX_CURSOR_DIGITS = 18
 _MAX_LATEST = 8
+_MAX_OWNER = 2_048  # An index of PostgreSQL can keep a little more.
 
 
 POLICY = "policy"
@@ -499,6 +500,8 @@ def check_owner(owner: str) -> None:
         raise InboxError("The inbox cannot store a request whose owner contains a NUL character.")
     if not is_unicode(owner):
         raise InboxError("The inbox cannot store a request whose owner is not valid Unicode.")
+    if len(owner.encode()) > _MAX_OWNER:
+        raise InboxError(f"The inbox cannot store a request whose owner is longer than {_MAX_OWNER} bytes.")
 
 
 def is_id(text: str) -> bool:

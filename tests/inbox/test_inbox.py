@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import subprocess
 import sys
@@ -580,7 +581,7 @@ async def test_an_owner_that_no_database_can_keep_does_not_disturb_others(stores
     assert answer.content == {"a": "red"}
 
 
-@pytest.mark.parametrize("owner", ["ann\0bob", "\ud800"])
+@pytest.mark.parametrize("owner", ["ann\0bob", "\ud800", "\U0001f4de" * 513], ids=["NUL", "surrogate", "long"])
 async def test_requests_of_an_owner_that_no_database_can_keep_are_refused_without_delaying_others(
     stores: Stores, owner: str
 ) -> None:
@@ -597,7 +598,7 @@ async def test_requests_of_an_owner_that_no_database_can_keep_are_refused_withou
     assert answer.action == "decline"
 
 
-@pytest.mark.parametrize("owner", ["ann\0bob", "\ud800"])
+@pytest.mark.parametrize("owner", ["ann\0bob", "\ud800", "\U0001f4de" * 513], ids=["NUL", "surrogate", "long"])
 async def test_for_an_owner_that_no_database_can_keep_each_method_raises_the_same_error(
     inbox: Inbox, owner: str
 ) -> None:
@@ -613,6 +614,21 @@ async def test_for_an_owner_that_no_database_can_keep_each_method_raises_the_sam
     for attempt in attempts:
         with pytest.raises(InboxError, match="owner"):
             await attempt()
+
+
+async def test_the_longest_owner_can_be_kept_by_each_store(inbox: Inbox) -> None:
+    # Digests: a database compresses what repeats.
+    owner = "".join(hashlib.sha256(bytes([each])).hexdigest() for each in range(32))
+    ids: list[str] = []
+    with anyio.CancelScope() as scope:
+
+        def leave(entry_id: str) -> None:
+            ids.append(entry_id)
+            scope.cancel()
+
+        await inbox.ask(owner, request(), on_stored=leave)
+
+    assert [entry.id for entry in (await inbox.history(owner)).entries] == ids
 
 
 @pytest.mark.parametrize("name", ["ann\0bob", "\ud800"])
