@@ -349,7 +349,8 @@ def _past_head(keys: Keys, descriptor: int, size: int, head: Head) -> WritePosit
 
 
 def _without_head(keys: Keys, log: Path, descriptor: int, size: int, problem: str) -> WritePosition:
-    if not size and problem == "missing":
+    # A head that was written in part, and no line: the disk was full, or the power failed, before the first line.
+    if not size and (problem == "missing" or not backups_of(log)):
         last = _end_of_backups(keys, log)
         return WritePosition(BEGINNING, 0) if last is None else WritePosition(last, 0, {"head": problem})
     end = find_end(keys, read_at(descriptor, max(size - _TAIL, 0), _TAIL))

@@ -1093,6 +1093,18 @@ def test_a_log_stays_valid_if_any_two_writes_to_it_fail(
             assert not list(path.parent.glob("audit.jsonl.*[0-9]"))
 
 
+@pytest.mark.parametrize("part", [b"{", bytes(172)], ids=["part", "zeros after a power failure"])
+def test_a_head_that_was_not_written_whole_before_the_first_line_does_not_stop_the_log(path: Path, part: bytes) -> None:
+    for each in (path, head_of(path)):
+        each.touch(mode=0o600)
+    head_of(path).write_bytes(part)
+
+    write(path, 2).close()
+
+    assert verify(path, KEY)
+    assert verify(path, KEY).events == 2
+
+
 @pytest.mark.parametrize("line_break", [b"", b"\n"], ids=["", "and the line break of another one"])
 def test_a_log_may_end_in_several_torn_lines(path: Path, line_break: bytes) -> None:
     write(path, 2).close()
