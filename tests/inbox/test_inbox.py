@@ -35,7 +35,19 @@ from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, Resolution, Store
 from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.policies import answer_timeout
 from tests.support import EVENT_LOOPS, form_params, until
-from tests.support.inboxes import FORM, KEY, SECRET, URL, Clock, Stores, asking, pending, request, same
+from tests.support.inboxes import (
+    FORM,
+    KEY,
+    SECRET,
+    URL,
+    Clock,
+    Stores,
+    asking,
+    pending,
+    request,
+    same,
+    waiting_for_answer,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -480,6 +492,15 @@ async def test_an_answer_may_come_from_another_event_loop(stores: Stores) -> Non
         (entry,) = await pending(inbox)
         await anyio.to_thread.run_sync(anyio.run, elsewhere)
         assert (await asked.result()).content == {"a": "x"}
+
+
+async def test_a_task_that_waits_receives_its_answer_after_the_inbox_was_closed(inbox: Inbox) -> None:
+    async with waiting_for_answer(inbox) as waiting:
+        (entry,) = await pending(inbox)
+        await inbox.aclose()
+        await inbox.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await waiting.result()).content == {"a": "x"}
+    await inbox.aclose()
 
 
 async def test_a_page_begins_where_the_previous_one_ended(inbox: Inbox) -> None:

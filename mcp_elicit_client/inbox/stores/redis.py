@@ -171,9 +171,12 @@ class RedisStore:
         return str(await self._connection.run("get_draft", _draft_name(owner, key)))
 
     async def aclose(self) -> None:
-        connection = self._connections.pop(asyncio.get_running_loop(), None)
+        loop = asyncio.get_running_loop()
+        connection = self._connections.get(loop)
         if connection is not None:
             await connection.aclose()
+            if not connection.waiters:
+                self._connections.pop(loop, None)
 
     @property
     def _connection(self) -> RedisConnection:

@@ -140,7 +140,7 @@ class RedisConnection:
             self._listener = asyncio.get_running_loop().create_task(self._listen())
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Close the connections.  If tasks still wait, listen again for their answers."""
         self._is_closing = True  # redis-py may suppress the cancellation while it closes a connection
         if self._listener is not None:
             self._listener.cancel()
@@ -149,6 +149,9 @@ class RedisConnection:
             await self._leave_again()
             await self._erase_answers()
         await self._redis.aclose()
+        self._is_closing = False
+        if self.waiters:
+            self.listen()
 
     @property
     def _is_needed(self) -> bool:
