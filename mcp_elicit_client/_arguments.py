@@ -128,8 +128,10 @@ def check_policy_result(policy: object, handler: object) -> None:
     if is_async(handler):
         return
     advice = "Return an async function."
+    if inspect.isroutine(handler):
+        advice = "Define it with `async def`."
     if inspect.isroutine(policy):
-        advice = f"If it makes a policy, call it: {_name_of(policy)}()."
+        advice += f" If `{_name_of(policy)}` makes a policy, call it: {_name_of(policy)}()."
     raise TypeError(
         f"The policy ({_described(policy)}) returned {_described(handler)}, which is not a handler. {advice}"
     )
@@ -177,7 +179,7 @@ def check_function(name: str, function: object, *parameters: str, hint: str = ""
         raise TypeError(f"`{name}` must be a function that can be called as `{call}`.{hint and ' '}{hint}")
 
 
-def check_sync(name: str, function: object, *parameters: str) -> None:
+def check_sync(name: str, function: object, *parameters: str, hint: str = "") -> None:
     """
     Check that the argument *name* is a function that is not async, and can be called with *parameters*.
 
@@ -186,7 +188,7 @@ def check_sync(name: str, function: object, *parameters: str) -> None:
     """
     if callable(function) and not isinstance(function, type) and _is_coroutine_function(function):
         raise TypeError(f"`{name}` must not be async. Define it with `def`.")
-    check_function(name, function, *parameters)
+    check_function(name, function, *parameters, hint=hint)
 
 
 def check_async(name: str, function: object, *parameters: str) -> None:

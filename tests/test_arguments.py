@@ -171,6 +171,10 @@ class PolicyWithoutHandler:
         """Return no handler."""
 
 
+def returns_sync(_handler: Any) -> Any:
+    return not_async
+
+
 def make_policy(option: object = None) -> Callable[[Any], Any]:
     def policy(handler: Any) -> Any:
         return handler if option else ask
@@ -256,6 +260,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "an un-called factory of the host": (
         lambda any_: ElicitationRegistry(policy=any_(make_policy)),
         r"The policy \(`make_policy`\) returned .* call it: make_policy\(\)",
+    ),
+    "a policy that returns a function that is not async": (
+        lambda any_: ElicitationRegistry(policy=any_(returns_sync)),
+        "returned `not_async`, which is not a handler. Define it with `async def`.",
     ),
     "a policy object that returns something else": (
         lambda any_: ElicitationRegistry(policy=any_(PolicyWithoutHandler())),
@@ -474,6 +482,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         "`messages` must be MessageCatalog or",
     ),
     "a mouse as text": (lambda any_: TerminalHandler(mouse=any_("yes")), "`mouse` must be bool, not str"),
+    "a language of web pages": (
+        lambda any_: inbox_app(INBOX, user_of, messages=any_("de")),
+        "not the string 'de'. For one language, pass MessageCatalog.for_language('de').",
+    ),
     "a language of a notebook": (
         lambda any_: NotebookHandler(messages=any_("de")),
         "`messages` must be MessageCatalog or",
@@ -843,6 +855,7 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "resume timeout": (lambda: SuspendOptions(INBOX, task_timeout=0), "`task_timeout` must be a number above 0"),
     "attempts": (lambda: webhook(attempts=0), "`attempts` must be an int of at least 1, not 0"),
     "history": (lambda: MemoryStore(max_history=-1), "`max_history` must be an int of at least 0, not -1"),
+    "the URL of a file": (lambda: SqliteStore("sqlite:///inbox.db"), "such as inbox.db, not a URL"),
     "lease": (lambda: SqliteStore("x", lease_ttl=0), "`lease_ttl` must be a number above 0, not 0"),
     "origin": (
         lambda: inbox_app(INBOX, user_of, origins=["a.example"]),

@@ -297,6 +297,20 @@ async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str
     assert state == ("answered" if status == 303 else "pending")
 
 
+async def test_the_log_says_once_which_origin_to_pass_if_a_proxy_changes_the_host(
+    web: Web, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with web.asked() as question:
+        for site in ("cross-site", "same-origin", "same-origin"):
+            headers = {"origin": "https://public.example", "sec-fetch-site": site}
+            reply = await web.client.post(f"/{question.id}", json={"action": "decline"}, headers=headers)
+            assert reply.status_code == 403
+
+    (record,) = caplog.records
+    assert "A page at https://public.example was refused" in record.message
+    assert "If a proxy changes it, pass origins=['https://public.example']." in record.message
+
+
 async def test_only_a_url_can_be_opened(web: Web) -> None:
     async with web.asked() as question:
         await web.fill(question, "check", f0="Ann")

@@ -37,7 +37,7 @@ class SqliteStore(SqlStore):
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If an option is out of range.
+        ValueError: If *path* is a URL, or an option is out of range.
     """
 
     def __init__(  # noqa: PLR0913 -- all by keyword
@@ -51,6 +51,8 @@ class SqliteStore(SqlStore):
         clock: Callable[[], float] = time.time,
     ) -> None:
         check_type("path", path, str, PathLike)
+        if str(path).startswith(("sqlite:", "file:")):
+            raise ValueError("`path` must be the path of a file, such as inbox.db, not a URL.")
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         check_seconds("lock_timeout", lock_timeout, allow_zero=True)
         # SQLite reports only changes that were made through other connections.

@@ -93,7 +93,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     _check_origins("allowed_origins", allowed_origins)
     check_type("single_request", single_request, bool)
     if not isinstance(messages, (MessageCatalog, NoneType)):
-        check_sync("messages", messages, "web")
+        check_sync("messages", messages, "web", hint="For one language, pass MessageCatalog.for_language('de').")
     try:
         import jinja2  # noqa: F401 -- only to see that it is installed
         from starlette.applications import Starlette

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,6 +12,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS
+from mcp_elicit_client.core.text import sanitize_text
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -72,6 +76,7 @@ class SecurityMiddleware:
         self._origins = frozenset(origins)
         self._allowed_origins = frozenset(allowed_origins)
         self._refuse = refuse
+        self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one HTTP request."""
@@ -96,6 +101,7 @@ class SecurityMiddleware:
         elif other_origin and "authorization" not in headers and not is_static:
             refusal = PlainTextResponse("Pages of other origins need a token.", 401)
         elif not other_origin and scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
+            self._warn(headers)
             refusal = PlainTextResponse("Requests from other sites are refused.", 403)
         elif _length(headers) > MAX_BODY_BYTES:
             refusal = await self._refuse(Request(scope), _TOO_LONG)
@@ -135,6 +141,14 @@ class SecurityMiddleware:
             return site == "same-origin" or media_type(headers) == "application/json"
         host = origin.partition("://")[2].partition("/")[0]
         return len(headers.getlist("host")) == 1 and host == headers["host"]
+
+    def _warn(self, headers: Headers) -> None:
+        """Log once that a page of this app was refused, because a proxy changed the ``Host`` header."""
+        if headers.get("sec-fetch-site") == "same-origin" and not self._has_warned:
+            self._has_warned = True
+            origin, host = (sanitize_text(headers.get(name, ""), multiline=False) for name in ("origin", "host"))
+            message = "A page at %s was refused, since the Host header is %s. If a proxy changes it, pass origins=[%r]."
+            _logger.warning(message, origin, host, origin)
 
     @staticmethod
     def _limited(receive: Receive) -> Receive:
