@@ -59,7 +59,7 @@ def check_policy(policy: object) -> None:
     if not callable(policy):
         hint = " Join several with `compose`." if isinstance(policy, (list, tuple)) else ""
         raise TypeError(f"{name} is not a policy. A policy is a function that takes a handler and returns one.{hint}")
-    if _is_coroutine_function(policy):
+    if is_coroutine_function(policy):
         raise TypeError(f"{name} is async, so it is not a policy. Pass handlers to `on_elicitation`.")
     if is_policy_factory(policy) or not _takes(policy, 1):
         raise TypeError(f"{name} makes a policy. Call it: {_name_of(policy)}().")
@@ -186,7 +186,7 @@ def check_sync(name: str, function: object, *parameters: str, hint: str = "") ->
     Raises:
         TypeError: If it is not.
     """
-    if callable(function) and not isinstance(function, type) and _is_coroutine_function(function):
+    if callable(function) and not isinstance(function, type) and is_coroutine_function(function):
         raise TypeError(f"`{name}` must not be async. Define it with `def`.")
     check_function(name, function, *parameters, hint=hint)
 
@@ -247,7 +247,7 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_coroutine_function(function: Callable[..., Any]) -> bool:
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
     """Return True if *function*, or its method ``__call__``, is defined with ``async def``."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 

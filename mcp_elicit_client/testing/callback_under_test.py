@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType, SimpleNamespace
 from typing import Any, Literal, TypeAlias
 
-from mcp_elicit_client._arguments import check_type, is_async
+from mcp_elicit_client._arguments import check_type, is_async, is_coroutine_function
 from mcp_elicit_client.check.runner import LoadError
 from mcp_elicit_client.check.settings import CallbackShape
 
@@ -117,7 +117,7 @@ def load_callback(spec: str, *, user: str | None, shape: CallbackShape, server: 
 
     Raises:
         LoadError: If the callback, the hook or the library of *shape* cannot
-            be loaded, or if the callback is not async.
+            be loaded, if the callback is not async, or if the hook is.
     """
     callback = load_callable(spec)
     if isinstance(callback, type):
@@ -128,7 +128,10 @@ def load_callback(spec: str, *, user: str | None, shape: CallbackShape, server: 
         adapted = _ADAPTERS[shape](callback, server)
     except ImportError as error:
         raise LoadError(f"The shape {shape} requires a library that is not installed: {error.name}.") from None
-    return CallbackUnderTest(adapted, None if user is None else load_callable(user), server)
+    hook = None if user is None else load_callable(user)
+    if hook is not None and is_coroutine_function(hook):
+        raise LoadError(f"{user} is async. Define it with `def`. Of a `ScriptedUser`, name its method `follow`.")
+    return CallbackUnderTest(adapted, hook, server)
 
 
 def load_callable(spec: str) -> Any:

@@ -351,6 +351,10 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
             "has no nobody",
         ),
         (
+            ["tests.support.misbehaving_callbacks:asks", "--user", "tests.support.misbehaving_callbacks:asks"],
+            "is async. Define it with `def`. Of a `ScriptedUser`, name its method `follow`.",
+        ),
+        (
             ["tests.support.misbehaving_callbacks:asks", "--only", "nothing"],
             "There is no scenario or group named nothing",
         ),
