@@ -44,7 +44,7 @@ class Assistant:
     async def book(self, session_id: str) -> str:
         registry = ElicitationRegistry(policy=recommended())
         for mode in self.editor.modes:  # the server learns which requests the editor can show
-            registry.on_elicitation(mode=mode)(EditorHandler(self.editor, session_id))
+            registry.on_elicitation(EditorHandler(self.editor, session_id), mode=mode)
         caller = Caller(registry, "restaurant")
         async with caller.connect(SERVER) as client:
             result = await caller.call_tool(client, "book_table", {})

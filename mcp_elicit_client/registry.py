@@ -153,7 +153,31 @@ class ElicitationRegistry(NormalizedHandler):
         self._lock = threading.Lock()
 
     @overload
-    def on_elicitation(self, handler: H, /) -> H: ...
+    def on_elicitation(  # type: ignore[overload-overlap]  # both return the handler
+        self,
+        handler: F,
+        /,
+        *,
+        mode: Literal["form"],
+        server: str | None = None,
+        when: Callable[[FormRequest], bool] | None = None,
+    ) -> F: ...
+
+    @overload
+    def on_elicitation(  # type: ignore[overload-overlap]  # both return the handler
+        self,
+        handler: U,
+        /,
+        *,
+        mode: Literal["url"],
+        server: str | None = None,
+        when: Callable[[UrlRequest], bool] | None = None,
+    ) -> U: ...
+
+    @overload
+    def on_elicitation(
+        self, handler: H, /, *, mode: Mode | None = None, server: str | None = None, when: Predicate | None = None
+    ) -> H: ...
 
     @overload
     def on_elicitation(

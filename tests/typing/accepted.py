@@ -64,6 +64,9 @@ async def with_options(option: int, request: Request) -> Answer:
 def register(mode: Mode | None) -> None:
     registry.on_elicitation(mode=mode)(anything)
     registry.on_elicitation(mode="form")(anything)
+    registry.on_elicitation(anything, mode=mode, server="mail", when=lambda request: request.tool is not None)
+    registry.on_elicitation(Handlers().form, mode="form", when=lambda request: bool(request.form.fields))
+    registry.on_elicitation(HeadlessHandler(), mode="url", when=lambda request: request.target.scheme == "https")
     registry.on_elicitation(mode="form")(Handlers().form)
     registry.on_elicitation(Handlers())
     registry.on_elicitation(functools.partial(with_options, 1))

@@ -48,6 +48,9 @@ registry.on_elicitation(mode="form")(url)  # error
 registry.on_elicitation(server="mail")(form)  # error
 registry.on_elicitation(when=lambda request: bool(request.message))(form)  # error
 registry.on_elicitation(mode="file")  # error
+registry.on_elicitation(form, server="mail")  # error
+registry.on_elicitation(form, mode="url")  # error
+registry.on_elicitation(url, mode="form", server="mail")  # error
 registry.on_elicitation(not_async)  # error
 registry.on_elicitation(mode="form")(not_async)  # error
 registry.on_elicitation(no_answer)  # error
