@@ -241,6 +241,7 @@ class ActiveCall:
         self.max_questions = max_questions
         self.open_requests: set[OpenRequest] = set()
         self._refused_before: Collection[str] | None = None
+        self._opened: set[str] = set()
 
     @functools.cached_property
     def history(self) -> CallHistory:
@@ -251,6 +252,10 @@ class ActiveCall:
         """Return how often the user consented to *url*."""
         return self.history.visits.get(url, 0)
 
+    def has_opened(self, request: UrlRequest) -> bool:
+        """Return True if the user consented to the URL of *request*, or to another one with its elicitation ID."""
+        return self.visits(request.target.url) > 0 or request.elicitation_id in self._opened
+
     def record(self, request: Request, answer: Answer) -> None:
         """Note what the user answered."""
         if answer.action == "decline":
@@ -259,6 +264,8 @@ class ActiveCall:
             self.history.cancelled.add(_digest(request))
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
+            if request.elicitation_id is not None:
+                self._opened.add(request.elicitation_id)
 
     def begin_round(self) -> None:
         """

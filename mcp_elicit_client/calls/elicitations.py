@@ -92,7 +92,8 @@ class ElicitationDispatcher:
             # Do not guess: the request may contain what only one of them may see.
             return Answer.cancel(by="unattended", reason="the request cannot be assigned to one of several users")
         user = users.pop() if users else self.user
-        request = self._with_completion(request.model_copy(update={"user": user}) if user != request.user else request)
+        request = request.model_copy(update={"user": user}) if user != request.user else request
+        request = self._with_completion(calls, request)
         with ExitStack() as pauses:
             for call in calls:
                 pauses.enter_context(call.timeouts.paused_for_user())
@@ -188,10 +189,7 @@ class ElicitationDispatcher:
         """Return what asks the handler as a part of *call*."""
 
         async def ask(request: Request) -> Answer:
-            if isinstance(request, UrlRequest) and request.elicitation_id and call.visits(request.target.url):
-                # The server asks again, so an earlier completion does not count.
-                self.completions.forget(request.elicitation_id)
-            request = self._with_completion(request)
+            request = self._with_completion([call], request)
             with answering_from(None if stored is None else stored(request)):
                 return await ask_within([call], self._handler, request)
 
@@ -212,9 +210,12 @@ class ElicitationDispatcher:
 
         return ElicitResult.model_validate(self._dispatcher.to_wire(answer))
 
-    def _with_completion(self, request: Request) -> Request:
+    def _with_completion(self, calls: Sequence[ActiveCall], request: Request) -> Request:
         if not isinstance(request, UrlRequest) or request.elicitation_id is None:
             return request
+        if any(call.has_opened(request) for call in calls):
+            # The server asks again, so an earlier completion does not count.
+            self.completions.forget(request.elicitation_id)
         return with_completion(request, UrlCompletion(self.completions, request.elicitation_id))
 
 

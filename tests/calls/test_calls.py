@@ -257,7 +257,8 @@ async def test_a_completion_that_arrives_in_another_thread_ends_the_wait() -> No
     user.join()
 
 
-async def test_a_completion_does_not_count_when_the_server_asks_again(seen: Seen) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+async def test_a_completion_does_not_count_when_the_server_asks_again(fresh: bool, seen: Seen) -> None:
     finished: list[bool] = []
 
     async def note(request: UrlRequest) -> Answer:
@@ -269,9 +270,28 @@ async def test_a_completion_does_not_count_when_the_server_asks_again(seen: Seen
 
     async with visitor(User(note), "legacy", seen) as connection:
         await call(connection, "finish", {"elicitation_id": "e0"})
-        await call(connection, "required", {"urls": [URL], "times": 2})
+        await call(connection, "required", {"urls": [URL], "times": 2, "fresh": fresh})
 
     assert finished == [True, False]
+
+
+async def test_a_completion_does_not_count_when_the_server_itself_asks_again() -> None:
+    finished: list[bool] = []
+
+    async def note(request: Request) -> Answer:
+        assert isinstance(request, UrlRequest) and request.completion is not None
+        finished.append(request.completion.is_finished())
+        return YES
+
+    elicitations = ElicitationDispatcher(note, Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    elicitations.completions.complete("e1")
+    with elicitations.during(ActiveCall(None, "t", CallTimeouts(None, None), 25)):
+        for url in (URL, URL, OTHER):
+            params = {"mode": "url", "message": "Log in", "url": url, "elicitationId": "e1"}
+            await elicitations.on_server_request(parse_request(params, server="mail"))
+            elicitations.completions.complete("e1")
+
+    assert finished == [True, False, False]
 
 
 @only_multi_round_trip

@@ -139,10 +139,22 @@ class Tools:
         return {"error": "fully booked"}
 
     async def required(
-        self, peer: Peer, urls: list[str], *, times: int = 1, complete: str = "", key: str = "required"
+        self,
+        peer: Peer,
+        urls: list[str],
+        *,
+        times: int = 1,
+        complete: str = "",
+        key: str = "required",
+        fresh: bool = False,
     ) -> Any:
-        """Want *urls* visited first, *times* times; say early that they are finished.  Calls are counted by *key*."""
+        """
+        Want *urls* visited first, *times* times; say early that they are finished.
+
+        Calls are counted by *key*.  Each call makes *fresh* URLs with the same IDs.
+        """
         self.calls[key] += key != "required"
+        urls = [f"{url}?state={self.calls[key]}" for url in urls] if fresh else urls
         if self.calls[key] > times:
             return {"calls": self.calls[key]}
         ids = [f"e{number}" for number, _ in enumerate(urls)]
