@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
@@ -487,7 +488,9 @@ class Caller(_Connections):
 
     async def _resolve_task(self, created: Any, context: Any) -> Any:
         """Finish a task of a call that the host application made without this `Caller`, over its connection."""
-        timeouts = CallTimeouts(context.read_timeout_seconds, ANSWER_TIMEOUT)
+        seconds = context.read_timeout_seconds
+        # The SDK takes 0 as well.  The task exists by now, and must end with the call.
+        timeouts = CallTimeouts(seconds if seconds is None or seconds > 0 else sys.float_info.min, ANSWER_TIMEOUT)
         call = ActiveCall(context.session, context.tool_name, timeouts, self._limits.max_questions, user=self.user)
         with self._elicitations.during(call), timeouts:
             return await self._tasks.finish(call, created)

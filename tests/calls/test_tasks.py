@@ -53,6 +53,17 @@ async def test_calls_without_the_caller_finish_tasks_as_well(tasker: Tasker, use
     assert told(result) == accepted("a")
 
 
+@pytest.mark.parametrize("through", ["client", "session"])
+async def test_a_task_of_a_call_without_the_caller_and_without_time_is_cancelled(
+    tasker: Tasker, user: User, seen: list[str], through: str
+) -> None:
+    async with connected(tasker, user) as (_caller, client):
+        with pytest.raises(CallTimeoutError):
+            session = client if through == "client" else client.session
+            await session.call_tool("run", plan(ask("a")), read_timeout_seconds=0)
+    assert "cancel" in seen
+
+
 async def test_rounds_may_precede_a_task(tasker: Tasker, user: User, seen: list[str]) -> None:
     async with connected(tasker, user) as (caller, client):
         result = await caller.call_tool(client, "run", plan(ask("b"), rounds={"a": question("First?")}))
