@@ -58,7 +58,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:  # Windows has no SIGHUP
             if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` wants it
                 signal.signal(number, _interrupt)
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run_with_output(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return _INTERRUPTED
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """
+    Handle the signals to terminate, and that the terminal was closed, as Ctrl+C.
+
+    Requests are cancelled, servers end, and the terminal gets its mode back.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else signal.default_int_handler)(number, frame)
+
+
+def _run_with_output(arguments: list[str]) -> int:
+    """Run the command, and write all of its output; return the exit status."""
     catalog = _catalog(arguments[: _end_of_options(arguments)])
     if sys.stdout is None:  # it was closed before this process began
         return _report_output(os.strerror(errno.EBADF), catalog)
@@ -70,16 +88,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()  # Python would complain if it failed at the exit
     except OSError as error:
         return _end_output(error, catalog)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """
-    Handle the signals to terminate, and that the terminal was closed, as Ctrl+C.
-
-    Requests are cancelled, servers end, and the terminal gets its mode back.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    (handler if callable(handler) else signal.default_int_handler)(number, frame)
 
 
 def _run(arguments: list[str], catalog: MessageCatalog) -> int:
@@ -100,9 +108,6 @@ def _run(arguments: list[str], catalog: MessageCatalog) -> int:
         return _fail(error.text(catalog), catalog, _FAILED)
     except RequestError as error:
         return _fail(explain_refusal(error, catalog), catalog, _FAILED)
-    except KeyboardInterrupt:
-        print(file=sys.stderr)
-        return _INTERRUPTED
 
 
 def _catalog(arguments: Sequence[str]) -> MessageCatalog:

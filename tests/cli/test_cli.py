@@ -15,7 +15,7 @@ import sys
 import tracemalloc
 from importlib import metadata
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
 import anyio
 import pytest
@@ -742,6 +742,15 @@ def test_an_interrupt_ends_the_command(run: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(anyio, "run", interrupted)
 
     assert run("show", file=GOOD)[0] == 130
+
+
+def test_an_interrupt_while_the_arguments_are_read_is_no_traceback(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcp_elicit_client.cli.options.is_available", interrupted)
+
+    assert run("--language", "de", "lint", file=GOOD)[0] == 130
 
 
 def buffered() -> dict[str, str]:
