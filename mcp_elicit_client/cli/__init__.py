@@ -175,6 +175,19 @@ class _SanitizingFormatter(logging.Formatter):
         return traceback.format_exception_only(ei[1])[0].partition("\n")[0]
 
 
+class _RepetitionFilter(logging.Filter):
+    """Drops a line that is the same as the one before: a server can cause any number of them."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._formatter = formatter
+        self._last = ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        before, self._last = self._last, self._formatter.format(record)
+        return self._last != before
+
+
 def _concerns_no_output(record: logging.LogRecord) -> bool:
     """Return False if *record* reports that the output cannot be written, which `_end_output` does once."""
     error = record.exc_info[1] if record.exc_info else None
@@ -195,7 +208,9 @@ def _configure_output() -> None:
 
 def _configure_logging() -> None:
     handler = logging.StreamHandler()
-    handler.setFormatter(_SanitizingFormatter("%(levelname)s: %(message)s"))
+    formatter = _SanitizingFormatter("%(levelname)s: %(message)s")
+    handler.setFormatter(formatter)
     handler.addFilter(_concerns_no_output)
+    handler.addFilter(_RepetitionFilter(formatter))
     logging.basicConfig(level=logging.ERROR, handlers=[handler])
     warnings.simplefilter("ignore")

@@ -21,7 +21,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client.check.results import Outcome, ScenarioResult, report_lines
-from mcp_elicit_client.cli import _SanitizingFormatter, main
+from mcp_elicit_client.cli import _RepetitionFilter, _SanitizingFormatter, main
 from mcp_elicit_client.cli.call import _ask_tool, _tool_at
 from mcp_elicit_client.cli.common import quote
 from mcp_elicit_client.cli.server_errors import explain, open_log
@@ -945,6 +945,17 @@ def test_log_lines_name_an_exception_without_its_traceback() -> None:
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "It failed", (), (ValueError, error, None))
 
     assert _SanitizingFormatter("%(message)s").format(record) == "It failed\nValueError: no number"
+
+
+def test_a_server_cannot_fill_the_terminal_with_the_same_log_line() -> None:
+    output = io.StringIO()
+    handler = logging.StreamHandler(output)
+    handler.addFilter(_RepetitionFilter(_SanitizingFormatter("%(message)s")))
+
+    for text in ("no JSON", "no JSON", "no JSON", "closed", "no JSON"):
+        handler.handle(logging.makeLogRecord({"msg": text}))
+
+    assert output.getvalue() == "no JSON\nclosed\nno JSON\n"
 
 
 def test_server_text_keeps_its_mark_on_every_line_of_a_terminal_without_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
