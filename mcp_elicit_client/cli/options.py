@@ -63,6 +63,10 @@ class _Parser(argparse.ArgumentParser):
         self.add("-h", "--help", action="help", help=messages.HELP)
         self.add("--language", metavar="LANGUAGE", type=_language, default=argparse.SUPPRESS, help=messages.LANGUAGE)
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help.  An error is raised: argparse would ignore it."""
+        print(self.format_help(), end="", file=file)
+
     def add(self, *names: str, help: Message, **options: Any) -> argparse.Action:  # noqa: A002 -- as argparse
         """Add an argument whose help is a message."""
         counts = {"count": options.pop("count")} if "count" in options else {}

@@ -798,7 +798,9 @@ def test_an_output_that_cannot_be_written_is_an_error(run: Any, monkeypatch: pyt
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("words", [["call", *DEMO], ["check", "--list"], ["--version"]], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "words", [["call", *DEMO], ["check", "--list"], ["--version"], ["--help"]], ids=lambda words: words[0]
+)
 def test_a_full_disk_is_an_error(words: list[str], unbuffered: str) -> None:
     command = [sys.executable, "-m", "mcp_elicit_client", *words]
     with Path("/dev/full").open("wb") as full:
