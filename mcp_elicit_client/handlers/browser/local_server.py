@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -222,17 +222,16 @@ class PageDrafts:
 class RecentNotices:
     """The latest notices of the last ten minutes, for pages that are opened later."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._notices: deque[tuple[float, Notice]] = deque(maxlen=MAX_NOTICES)
 
     def add(self, notice: Notice) -> None:
         """Keep *notice*."""
-        self._notices.append((self._clock(), notice))
+        self._notices.append((time.monotonic(), notice))
 
     def of(self, user: str | None) -> list[Notice]:
         """Return the notices of *user*, oldest first."""
-        oldest = self._clock() - NOTICE_TIME
+        oldest = time.monotonic() - NOTICE_TIME
         return [notice for at, notice in tuple(self._notices) if at >= oldest and notice.request.user == user]
 
 

@@ -261,7 +261,7 @@ class TerminalApp:
         application.after_render += after
         return application
 
-    def _press(self, key: str, data: str = "") -> None:
+    def _press(self, key: str, data: str) -> None:
         try:
             if self.view is not None:
                 self.view.press(key, data)

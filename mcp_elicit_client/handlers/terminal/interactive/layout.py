@@ -137,7 +137,7 @@ class ViewControl(BufferControl):
         return "class:odd" if self._is_odd else "class:even"  # no character keeps its style
 
 
-def _as_content(drawing: Drawing, width: int, style: str = "") -> UIContent:
+def _as_content(drawing: Drawing, width: int, style: str) -> UIContent:
     lines: list[StyleAndTextTuples] = [[*line, ("", " ")] for line in drawing.lines]
     if style:
         erase = ("[ZeroWidthEscape]", _ERASE_LINE)
