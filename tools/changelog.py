@@ -19,9 +19,9 @@ class ReleaseError(Exception):
     """The version cannot be released.  The text says what to change."""
 
 
-def version_of_the_package(root: Path = ROOT) -> str:
+def version_of_the_package() -> str:
     """Return the version, without importing the package."""
-    text = (root / "mcp_elicit_client" / "__init__.py").read_text(encoding="utf-8")
+    text = (ROOT / "mcp_elicit_client" / "__init__.py").read_text(encoding="utf-8")
     (version,) = re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)
     return str(version)
 

@@ -236,10 +236,10 @@ def _number(field: NumberField) -> int | float:
     return next(each for each in candidates if not validate_value(field, int(each) if field.integer else each))
 
 
-def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
+def read_line(process: subprocess.Popen[str]) -> str:
     """Read a line of a process.  If none comes in time, the process is killed and the test fails."""
     assert process.stdout is not None
-    timer = threading.Timer(seconds, process.kill)
+    timer = threading.Timer(60, process.kill)
     timer.start()
     try:
         line = process.stdout.readline()

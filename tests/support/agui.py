@@ -111,14 +111,14 @@ class FrontEnd:
 
 
 @contextmanager
-def agent_process(example: str, database: Path, seconds: float = 60.0) -> Iterator[str]:
+def agent_process(example: str, database: Path) -> Iterator[str]:
     """Start an agent of ``examples``; yield its URL, and kill it at the end, whatever it does then."""
     port = free_port()
     command = [sys.executable, str(ROOT / "examples" / f"{example}.py"), str(database), str(port)]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as process:
         url = f"http://127.0.0.1:{port}"
-        end = time.monotonic() + seconds
+        end = time.monotonic() + 60
         try:
             while not _answers(url):
                 assert process.poll() is None, "the agent ended"

@@ -19,8 +19,6 @@ IN_A_BROWSER = [pytest.mark.anyio, pytest.mark.event_loops("asyncio"), pytest.ma
 EVIL_TEST = "--host-resolver-rules=MAP evil.test 127.0.0.1"
 """The name of the attacker's site, for Chromium."""
 
-SERIOUS = {"serious", "critical"}
-
 SET_VISIBILITY = """state => {
     Object.defineProperty(document, "visibilityState", {configurable: true, get: () => state})
     document.dispatchEvent(new Event("visibilitychange"))
@@ -94,7 +92,7 @@ async def tab_to(page: Any, name: str, value: str | None = None) -> None:
     raise AssertionError((name, value))
 
 
-async def violations(page: Any, *, serious_only: bool = False) -> list[tuple[str, str, list[str]]]:
+async def violations(page: Any) -> list[tuple[str, str, list[str]]]:
     """Tell what axe-core finds wrong with the page."""
     axe = ROOT / ".npm" / "node_modules" / "axe-core" / "axe.min.js"
     if not axe.exists():
@@ -103,11 +101,7 @@ async def violations(page: Any, *, serious_only: bool = False) -> list[tuple[str
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(axe.read_text(encoding="utf-8"))
     found = (await page.evaluate("axe.run()"))["violations"]
-    return [
-        (await page.title(), each["id"], [node["html"] for node in each["nodes"]])
-        for each in found
-        if not serious_only or each["impact"] in SERIOUS
-    ]
+    return [(await page.title(), each["id"], [node["html"] for node in each["nodes"]]) for each in found]
 
 
 async def picture(page: Any, name: str) -> None:

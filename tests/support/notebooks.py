@@ -47,10 +47,9 @@ class FrontEnd:
         widgets: The state of each open widget by model ID.
     """
 
-    def __init__(self, manager: Any, client: Any, *, shows_widgets: bool = True) -> None:
+    def __init__(self, manager: Any, client: Any) -> None:
         self.manager = manager
         self._client = client
-        self.shows_widgets = shows_widgets
         self.outputs: dict[str, Output] = {}
         self.printed: dict[str, str] = {}
         self.errors: dict[str, str] = {}

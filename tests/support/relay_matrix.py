@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -157,9 +157,7 @@ class Case:
         return wrong
 
 
-async def run_all(
-    target: Command | str, down: str, folder: Path, sides: Sequence[str] = SIDES
-) -> AsyncIterator[tuple[Case, str]]:
+async def run_all(target: Command | str, down: str, folder: Path) -> AsyncIterator[tuple[Case, str]]:
     """Run every case with one client; yield each with what came of it."""
     current: list[Case] = []
 
@@ -168,6 +166,6 @@ async def run_all(
 
     caller = Caller(ask, "gateway")
     async with connect(target, caller, mode=MODES[down]) as connection:
-        for up, kind, outcome in itertools.product(sides, KINDS, OUTCOMES):
+        for up, kind, outcome in itertools.product(SIDES, KINDS, OUTCOMES):
             current.append(Case(up, down, kind, outcome, folder))
             yield current[-1], await current[-1].run(caller, connection.client)
