@@ -63,7 +63,7 @@ _IMITATED_OFTEN = frozenset(_BRANDS.split())
 def _with_one_spelling(label: str) -> str:
     """Return *label* with one of the characters that look alike, such as ``1``, ``i`` and ``l``."""
     label = label.replace("rn", "m").replace("vv", "w")
-    # An i is a name of its own in shorter names: appie and apple are two companies.
+    # In shorter names, an i is not read as an l: appie and apple are two companies.
     return label.translate(str.maketrans("0135", "oles") | ({ord("i"): "l"} if len(label) > _WITHOUT_SLIPS else {}))
 
 
