@@ -17,7 +17,8 @@ import pytest
 from anyio.abc import TaskGroup
 
 from mcp_elicit_client import Answer, parse_request
-from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage, Paragraph
+from mcp_elicit_client.handlers.chat import ChatButton, ChatError, ChatHandler, ChatLimits, ChatMessage, Paragraph
+from mcp_elicit_client.handlers.chat.message_sender import MessageSender
 from mcp_elicit_client.handlers.chat.rendering import Rendering, length
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.inbox import get_progress, save_progress
@@ -146,6 +147,26 @@ async def test_processes_that_ask_the_same_at_the_same_time_keep_what_was_entere
 
     assert set(notes) == {""}
     assert [each.content for each in answers] == [dict.fromkeys("abc", value) for value in "xy"]
+
+
+async def test_a_chat_that_refuses_a_link_gets_that_message_without_it_and_the_others_once() -> None:
+    class NoLinks(Chat):
+        async def edit(self, person: str, message_id: str, message: ChatMessage, /) -> None:
+            if any(each.url for each in message.buttons):
+                raise ChatError("no host")
+            await super().edit(person, message_id, message)
+
+    chat = NoLinks()
+    sender = MessageSender(chat)
+    question = ChatMessage("", (Paragraph("text", "Open it?"),), (ChatButton("Yes", "1"),))
+    link = ChatMessage("", (), (ChatButton("Open", url="https://intranet/17"), ChatButton("Done", "2")))
+
+    ids = await sender.show("ann", "", [question, link])
+    ids = await sender.show("ann", ids[1], [link, question])
+
+    shown = [[each.label for each in message.buttons] for message in chat.messages.values()]
+    assert shown == [["Yes"], ["Done"], ["Yes"]]
+    assert ids == [*chat.messages][1:]
 
 
 async def test_an_adapter_that_returns_no_id_cancels_the_request_and_the_log_says_why(

@@ -36,9 +36,6 @@ class MessageSender:
         """
         Show messages, the first one in place of *message_id*, and return their IDs.
 
-        If the chat refuses them, they are shown without buttons that open a
-        URL: some chats take no host without a dot.  The text has the URL.
-
         Args:
             person: Who sees them.
             message_id: The message to replace; empty for none.
@@ -47,17 +44,6 @@ class MessageSender:
         Raises:
             ChatError: If the chat did not take one of them.
         """
-        try:
-            return await self._show(person, message_id, shown)
-        except ChatError as error:
-            without_links = [
-                replace(each, buttons=tuple(button for button in each.buttons if not button.url)) for each in shown
-            ]
-            if error.retry_after is not None or without_links == [*shown]:
-                raise
-            return await self._show(person, message_id, without_links)
-
-    async def _show(self, person: str, message_id: str, shown: Sequence[ChatMessage]) -> list[str]:
         first, *more = shown
         if not await self.edit(person, message_id, first):
             message_id = await self.send(person, first)
@@ -67,17 +53,32 @@ class MessageSender:
         """
         Send a message and return its ID.
 
+        If the chat refuses it, it is sent without buttons that open a URL, as
+        it is by `edit`: some chats take no host without a dot.  The text has
+        the URL.
+
         Raises:
             ChatError: If the chat did not take it.
             TypeError: If the adapter returns no ID.
         """
-        message_id = await _retry(lambda: self.platform.send(person, message))
+        try:
+            message_id = await _retry(lambda: self.platform.send(person, message))
+        except ChatError as error:
+            plain = _without_links(message)
+            if plain is None or error.retry_after is not None:
+                raise
+            message_id = await _retry(lambda: self.platform.send(person, plain))
         check_type("platform.send(person, message)", message_id, str)
         return message_id
 
     async def edit(self, person: str, message_id: str, message: ChatMessage) -> bool:
         """Replace a message; return False if it is not there any more."""
-        return bool(message_id) and await _try(lambda: self.platform.edit(person, message_id, message))
+        if not message_id:
+            return False
+        plain = _without_links(message)
+        return await _try(lambda: self.platform.edit(person, message_id, message)) or (
+            plain is not None and await _try(lambda: self.platform.edit(person, message_id, plain))
+        )
 
     async def conclude(self, person: str, message_id: str, outcome: ChatMessage) -> None:
         """Replace a message with *outcome*, or send *outcome* if the chat cannot replace it; empty for no message."""
@@ -87,6 +88,12 @@ class MessageSender:
     async def inform(self, person: str, message: ChatMessage) -> None:
         """Send a message, if possible."""
         await _try(lambda: self.platform.send(person, message))
+
+
+def _without_links(message: ChatMessage) -> ChatMessage | None:
+    """Return *message* without the buttons that open a URL; None if it has none."""
+    buttons = tuple(button for button in message.buttons if not button.url)
+    return replace(message, buttons=buttons) if buttons != message.buttons else None
 
 
 async def _try(call: Callable[[], Awaitable[object]]) -> bool:
