@@ -537,7 +537,7 @@ class Dispatcher:
         except RequestError:  # too large to read it here, or invalid
             return await read_in_thread(read, (user, server.name))
         # Estimated: measuring may take longer than reading.
-        self.admission.count_reading((user, server.name), size.size * SECONDS_PER_SIZE)
+        self.admission.count_reading((user, server.name), size.total * SECONDS_PER_SIZE)
         options = self.request_options
         request = read_wire(wire, size, options.limits, options.url_rules, server=server, user=user, **details)
         _check_mode(options, request)

@@ -66,11 +66,11 @@ class WireSize(NamedTuple):
     What one walk over a request finds.
 
     Attributes:
-        size: The number of characters, and 8 for each value.
+        total: The number of characters, and 8 for each value.
         has_nulls: True if a value is null.
     """
 
-    size: int
+    total: int
     has_nulls: bool
 
 
@@ -369,16 +369,10 @@ def parse_form(schema: object, size: WireSize, limits: Limits) -> tuple[Form, tu
         return Form(), (missing,)
     if not isinstance(schema, dict):
         raise RequestError("`requestedSchema` must be an object")
-    if size.size > _MAX_KNOWN:
+    key = _to_key(schema, size)
+    if key is None:
         return _read_form(schema, limits, has_nulls=size.has_nulls)
-    try:
-        written = marshal.dumps(schema, 0)
-    except ValueError:  # not plain data, as Python programs may pass it
-        return _read_form(schema, limits, has_nulls=size.has_nulls)
-    # Numbers have a size of 8, however long they are.
-    if len(written) > _MAX_KNOWN:
-        return _read_form(schema, limits, has_nulls=size.has_nulls)
-    return _known_form(_ComparableSchema(schema, written), limits, has_nulls=size.has_nulls)
+    return _known_form(key, limits, has_nulls=size.has_nulls)
 
 
 class _ComparableSchema:
@@ -395,6 +389,18 @@ class _ComparableSchema:
 
     def __hash__(self) -> int:
         return hash(self.written)
+
+
+def _to_key(schema: dict[str, Any], size: WireSize) -> _ComparableSchema | None:
+    """Return *schema* as `_known_form` takes it; None if it is not remembered."""
+    if size.total > _MAX_KNOWN:
+        return None
+    try:
+        written = marshal.dumps(schema, 0)
+    except ValueError:  # not plain data, as Python programs may pass it
+        return None
+    # Numbers have a size of 8, however long they are.
+    return _ComparableSchema(schema, written) if len(written) <= _MAX_KNOWN else None
 
 
 @lru_cache(maxsize=128)

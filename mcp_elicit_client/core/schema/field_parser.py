@@ -57,7 +57,7 @@ class SchemaParser:
         definitions: The schemas to which fields refer.
     """
 
-    def __init__(self, root: Mapping[str, Any], limits: Limits, *, has_nulls: bool = True) -> None:
+    def __init__(self, root: Mapping[str, Any], limits: Limits, *, has_nulls: bool) -> None:
         self.limits: Limits = limits
         self.has_nulls: bool = has_nulls
         self.diagnostics: list[Diagnostic] = []
