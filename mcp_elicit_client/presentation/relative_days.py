@@ -46,9 +46,12 @@ def relative_days(text: str, names: MonthNames, today: date | None) -> tuple[str
     words = _words(text)
     if len(words) == 1 and words[0] in _DAYS:
         return () if today is None else ((today + timedelta(days=_DAYS[words[0]])).isoformat(),)
-    weekdays = [found for word in words if (found := names.find_weekday(word)) is not None]
-    weeks = {_WEEKS.get(word) for word in words if names.find_weekday(word) is None}
-    if len(words) > _MOST_WORDS or len(weekdays) != 1 or None in weeks:
+    if len(words) > _MOST_WORDS:
+        return ()
+    days = [names.find_weekday(word) for word in words]
+    weekdays = [day for day in days if day is not None]
+    weeks = {_WEEKS.get(word) for word, day in zip(words, days, strict=True) if day is None}
+    if len(weekdays) != 1 or None in weeks:
         return ()
     about_now = today or date.today()  # noqa: DTZ011 -- several days are readings
     return tuple(day.isoformat() for day in _on(weekdays[0], weeks, about_now))

@@ -41,6 +41,7 @@ _LEAST_NAME = 3
 _LONGEST_SHORT_NAME = 4
 # Other words are like a name of so many letters, but for one slip: appel and apple.
 _WITHOUT_SLIPS = 5
+_LETTERS_OF_DIGITS = str.maketrans("0135", "oles")
 _COUNTRY = 2
 # Endings that hosting services use for regions, below the name of a customer.
 _REGIONS = frozenset({"eu", "us"})
@@ -62,9 +63,9 @@ _IMITATED_OFTEN = frozenset(_BRANDS.split())
 
 def _with_one_spelling(label: str) -> str:
     """Return *label* with one of the characters that look alike, such as ``1``, ``i`` and ``l``."""
-    label = label.replace("rn", "m").replace("vv", "w")
+    label = label.replace("rn", "m").replace("vv", "w").translate(_LETTERS_OF_DIGITS)
     # In shorter names, an i is not read as an l: appie and apple are two companies.
-    return label.translate(str.maketrans("0135", "oles") | ({ord("i"): "l"} if len(label) > _WITHOUT_SLIPS else {}))
+    return label.replace("i", "l") if len(label) > _WITHOUT_SLIPS else label
 
 
 # Short names are not listed: dhi and dhl are two companies.
