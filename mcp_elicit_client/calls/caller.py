@@ -489,8 +489,9 @@ class Caller(_Connections):
     async def _resolve_task(self, created: Any, context: Any) -> Any:
         """Finish a task of a call that the host application made without this `Caller`, over its connection."""
         seconds = context.read_timeout_seconds
-        # The SDK takes 0 as well.  The task exists by now, and must end with the call.
-        timeouts = CallTimeouts(seconds if seconds is None or seconds > 0 else sys.float_info.min, ANSWER_TIMEOUT)
+        if seconds is not None:  # The SDK takes 0 as well.  The task exists by now, and must end with the call.
+            seconds = max(seconds, sys.float_info.min)
+        timeouts = CallTimeouts(seconds, ANSWER_TIMEOUT)
         call = ActiveCall(context.session, context.tool_name, timeouts, self._limits.max_questions, user=self.user)
         with self._elicitations.during(call), timeouts:
             return await self._tasks.finish(call, created)

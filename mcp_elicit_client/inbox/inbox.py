@@ -303,10 +303,7 @@ class Inbox:
         return await self._kept(owner, self._codec.draft_key(await self._find(owner, entry_id)))
 
     async def _keep(self, owner: str, key: str, draft: Mapping[str, Any] | None, until: float) -> None:
-        try:
-            text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft, allow_nan=False))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise TypeError("A draft must be JSON data.") from error
+        text = "" if draft is None else self._codec.encode_draft(owner, key, _draft_as_json(draft))
         await self._store.save_draft(owner, key, text, until)
 
     async def _kept(self, owner: str, key: str) -> dict[str, Any] | None:
@@ -537,6 +534,13 @@ async def save_progress(inbox: Inbox, owner: str, entry_id: str, progress: Mappi
 async def get_progress(inbox: Inbox, owner: str, entry_id: str) -> dict[str, Any] | None:
     """Return what `save_progress` kept for *owner*, or None.  Raises as `save_progress`."""
     return await inbox._kept(owner, progress_key(entry_id))  # noqa: SLF001 -- as `save_progress`
+
+
+def _draft_as_json(draft: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(draft, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError("A draft must be JSON data.") from error
 
 
 def calls_of(inbox: Inbox) -> SuspendedCalls:
