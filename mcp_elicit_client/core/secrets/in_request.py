@@ -26,7 +26,7 @@ from mcp_elicit_client.core.form import (
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, SecretLocation
 from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import SecretRule, load_rules
-from mcp_elicit_client.core.secrets.tokens import UNKNOWN, sign_of, signs_of
+from mcp_elicit_client.core.secrets.tokens import UNKNOWN, sign_of, signs_of, signs_of_words
 
 _SIGHT = 24
 _LEAST_CODE = 999
@@ -123,7 +123,7 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     if rules.trigger.search(rules.line.join((name, title, description))):
         possible = NUMERIC_KINDS if isinstance(field, NumberField) else KIND_NAMES.keys()
         for where, kind in _kinds_asked(name, title, description, message_signs, possible):
-            if not (where == "name" and _abbreviates(field)):
+            if where != "name" or not (_abbreviates(field) or (name != title and _is_explained(name, field.title))):
                 return _asking(field, kind, where)
     if given := _kind_of_example(field.title, title):
         return _asking(field, given, "title")
@@ -143,6 +143,11 @@ def _abbreviates(field: Field) -> bool:
         len(word) > len(name) and word.startswith(name) and sign_of(word) == UNKNOWN
         for word in pattern("word").findall(field.title.casefold())
     )
+
+
+def _is_explained(name: str, title: str) -> bool:
+    """Return True if *title* has a secret of the signs of *name* in a phrase that means no secret: ``Pin header``."""
+    return not load_rules().mentioned.isdisjoint(set(name).intersection(signs_of_words(title)))
 
 
 def _kinds_asked(
@@ -282,6 +287,8 @@ def _handles(before: str, signs: str, end: int) -> bool:
         or (around["requiring"].fullmatch(before) and around["delayed"].match(signs, end))
         # Store passwords in
         or (around["managing"].search(before) and around["unfinished"].match(signs, end))
+        # Tax number valid?
+        or (not before and around["judged"].match(signs, end))
         # Reset password?
         or (around["deciding"].search(before) and around["decided"].match(signs, end))
     )

@@ -85,8 +85,10 @@ PATTERNS: Mapping[str, str] = {
         | [A-Za-z]{1,8} / [A-Za-z]{1,8} (?! \S )
         | [A-Z]{2,10} - \d{1,6} (?! \S )
         | \d{1,3} (?: 文字 | 桁 | 位 | 자 | 字符 | 个字符 | 個字元 )
+        | (?: 至少 | 不少于 | 最少 | 最多 | 最低 | 최소 ) \s? \d
         | (?i: your | my | some | the ) [-_ ]
-        | (?: process | os | self | config | settings | secrets | vars | env | getenv | System ) [.\[(]
+        | (?: process | os | self | config | settings | secrets | vars | env | getenv | System
+            | req | request | ctx | context | event | params | args | body | form | props ) [.\[(]
         | (?: vault | op | ref | ssm | awssm | gcpsm | arn | file | env | secret | secretref | https? | data | urn ) :
           (?! .* @ )
         | (?: ~ | \.{1,2} )? / | [A-Za-z] :\\

@@ -178,11 +178,20 @@ def tokens() -> re.Pattern[str]:
 @lru_cache(maxsize=512)
 def signs_of(text: str) -> str:
     """Return one sign for each word of *text*.  The texts of a form are read by several policies."""
-    found = list(chain.from_iterable(map(_words, tokens().findall(_folded(text)))))
+    found = _words_in(text)
     phrases = load_lexicon().phrases
     if not phrases.keys().isdisjoint(found):
         found = list(_with_phrases(found, phrases))
     return "".join(map(sign_of, found))
+
+
+def signs_of_words(text: str) -> str:
+    """Return the sign of each word of *text* by itself: phrases are not read as one word."""
+    return "".join(map(sign_of, _words_in(text)))
+
+
+def _words_in(text: str) -> list[str]:
+    return list(chain.from_iterable(map(_words, tokens().findall(_folded(text)))))
 
 
 def _folded(text: str) -> str:
