@@ -37,6 +37,8 @@ ENUM_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
 MAX_BRANCHES = 32
 """The maximum number of schemas in a union or ``allOf``, unless each is one option."""
 
+# The keywords of a schema that only lists options.
+_LISTING = ENUM_KEYWORDS | {"type", "enumNames", "title", "description"}
 _PARTS = frozenset({"items", "allOf", "anyOf", "oneOf"})
 
 
@@ -158,6 +160,29 @@ def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, 
     if "const" in schema:
         options = [(value, title) for value, title in options if json_equal(value, schema["const"])]
     return options
+
+
+def options_of_union(branches: Sequence[Mapping[str, Any]], report: Report) -> list[dict[str, object]] | None:
+    """
+    Return all options of *branches* that each list some, as a union of constants.
+
+    ``Literal["auto"] | Color`` is written so.  None if a branch may allow
+    more or fewer values than it lists, or if two list the same value: in a
+    ``oneOf`` only one of them may match.
+    """
+    listed: list[dict[str, object]] = []
+    for branch in branches:
+        options = options_of(branch, report) if branch.keys() <= _LISTING else None
+        if options is None:
+            return None
+        types = _types(branch["type"]) if "type" in branch else None
+        name = branch.get("title") if has_constant(branch) else None
+        listed += [
+            {"const": value, "title": title or name}
+            for value, title in options
+            if _is_scalar(value) and (types is None or _has_type(value, types))
+        ]
+    return listed if len({json_key(each["const"]) for each in listed}) == len(listed) else None
 
 
 def json_key(value: object) -> tuple[str, object]:

@@ -9,7 +9,14 @@ from urllib.parse import unquote
 
 from mcp_elicit_client._arguments import is_number
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
-from mcp_elicit_client.core.schema.enums import MAX_BRANCHES, Report, drop_null_keywords, has_constant, spells_choices
+from mcp_elicit_client.core.schema.enums import (
+    MAX_BRANCHES,
+    Report,
+    drop_null_keywords,
+    has_constant,
+    options_of_union,
+    spells_choices,
+)
 
 _Schema: TypeAlias = Mapping[str, Any]
 
@@ -248,6 +255,8 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
         ranked = sorted(opened, key=_preference)
         if not ranked:
             raise UnsupportedSchemaError("allows no value but null")
+        if len(opened) > 1 and (listed := options_of_union(opened, report)):
+            return {**schema, keyword: listed}
         if len(ranked) > 1:
             report("union", "it allows several schemas; the simplest is used")
         return _overridden(ranked[0], _without(schema, keyword), report)
