@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from mcp_elicit_client.exceptions import EntryClosedError
 from mcp_elicit_client.inbox import Inbox, InboxError
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores import sql
@@ -346,3 +347,42 @@ async def test_requests_that_expire_at_once_are_closed_in_several_transactions(
     assert len({each.revision for each in changes}) == 25
     assert {each.resolution.state for each in changes} == {"expired"}
     assert await store.last_revision() == changes[-1].revision
+
+
+async def test_requests_that_are_pending_when_their_call_is_finished_are_withdrawn(inbox: Inbox) -> None:
+    call = await suspend(inbox, request(), request(URL))
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
+    assert await calls_of(inbox).store.claim("ann", call.id, "t") == "suspended"
+    await calls_of(inbox).store.finish(call.id)
+
+    assert not (await inbox.list("ann")).entries
+    with pytest.raises(EntryClosedError) as error:
+        await inbox.answer("ann", call.request_ids[1], "accept")
+    assert error.value.state == "withdrawn"
+    latest = (await inbox.history("ann")).entries[0]
+    assert (latest.id, latest.state, latest.answered_by) == (call.request_ids[1], "withdrawn", "client")
+
+
+async def test_a_call_that_expires_while_it_is_claimed_is_expired_after_its_release(inbox: Inbox, clock: Clock) -> None:
+    call = await suspend(inbox)
+    store = calls_of(inbox).store
+    assert await store.claim("ann", call.id, "t") == "suspended"
+    clock.ahead = 501
+    await inbox.list("ann")  # which erases what has expired
+    await store.release(call.id, "t")
+    assert await store.claim("ann", call.id, "x") == "expired"
+    found = await calls_of(inbox).find("ann", call.id)
+    assert found is not None
+    assert found.call.state == "expired"
+
+
+async def test_of_requests_that_expired_before_anyone_looked_the_last_is_first_in_history(
+    inbox: Inbox, clock: Clock
+) -> None:
+    ends = [300, 100, 200]
+    deadlines = [datetime.fromtimestamp(clock() + each, timezone.utc) for each in ends]
+    asks = [request().model_copy(update={"deadline": each}) for each in deadlines]
+    await calls_of(inbox).suspend("ann", BODY, asks, 500)
+    clock.ahead = 400
+    history = (await inbox.history("ann")).entries
+    assert [each.expires_at for each in history] == sorted(deadlines, reverse=True)

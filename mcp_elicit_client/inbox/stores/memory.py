@@ -176,14 +176,17 @@ class MemoryStore:
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None and call.state == "resuming" and self._claim_tokens[call_id] == token:
-                self._calls[call_id] = replace(call, state="suspended")
+                self._calls[call_id] = replace(call, state="suspended" if call.body else "expired")
 
     async def finish(self, call_id: str) -> None:
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None:
-                self._erase_answers_of(call_id)
                 self._calls[call_id] = replace(call, state="finished", body="")
+                for request in [*self._following(self._owned(call.owner).pending, 0)]:
+                    if request.call_id == call_id:
+                        self._close(request, Resolution("withdrawn", "client", self.clock()))
+                self._erase_answers_of(call_id)
 
     async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
         with self._lock:

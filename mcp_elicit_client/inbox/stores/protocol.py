@@ -160,11 +160,11 @@ class CallStore(Protocol):
         ...
 
     async def release(self, call_id: str, token: str) -> None:
-        """Suspend a call again that was claimed with *token*: nothing was sent to the server."""
+        """Suspend a call again that was claimed with *token*, unless it has expired: nothing was sent to the server."""
         ...
 
     async def finish(self, call_id: str) -> None:
-        """Erase a claimed call and the answers to its requests: they were sent to the server."""
+        """Erase a claimed call and the answers to its requests, which the server has; withdraw those still pending."""
         ...
 
 

@@ -347,6 +347,11 @@ end
 
 function commands.finish(id)
   if redis.call('EXISTS', key('call', id)) == 1 then redis.call('HSET', key('call', id), 'state', 'finished') end
+  for _, request in ipairs(redis.call('SMEMBERS', key('leased', 'call:' .. id))) do
+    if redis.call('EXISTS', key('request', request)) == 1 then
+      close(request, 'withdrawn', 'client', ARGV[1], '', '')
+    end
+  end
   redis.call('DEL', key('body', id))
   erase_answers_of(id)
   redis.call('ZREM', leases, 'call:' .. id)

@@ -273,10 +273,13 @@ class SqlStore:
         return "expired" if row["state"] == "suspended" and not claimed else cast("CallState", row["state"])
 
     def _finish(self, call_id: str) -> None:
+        of_call = {"lease_owner": lease_owner(call_id)}
+        withdrawn = Resolution("withdrawn", "client", self.clock())
         with self._database.writing() as session:
-            session.execute("erase_answers_of", lease_owner=lease_owner(call_id))
+            session.close_all({each["id"]: withdrawn for each in session.execute("list_leased", **of_call)})
+            session.execute("erase_answers_of", **of_call)
             session.execute("finish_call", id=call_id)
-            session.execute("end_lease", lease_owner=lease_owner(call_id))
+            session.execute("end_lease", **of_call)
 
 
 def _closed_state(session: SqlSession, key: dict[str, str]) -> State | None:

@@ -49,6 +49,9 @@ ORDER BY revision DESC LIMIT :limit
 -- name: list_undelivered
 SELECT * FROM requests WHERE lease_owner = :lease_owner AND state <> 'pending' AND is_delivered = 0
 
+-- name: list_leased
+SELECT id FROM requests WHERE lease_owner = :lease_owner AND state = 'pending'
+
 -- name: get_state
 SELECT state FROM requests WHERE id = :id AND owner = :owner
 
@@ -104,7 +107,8 @@ SELECT
     OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten) AS is_stale
 
 -- name: list_expired
-SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now LIMIT :limit
+SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now
+ORDER BY expires_at LIMIT :limit
 
 -- name: list_orphaned
 SELECT id, leases.expires_at AS updated_at FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
@@ -129,7 +133,8 @@ UPDATE calls SET state = 'resuming', claim_token = :claim_token
 WHERE id = :id AND owner = :owner AND state = 'suspended' AND expires_at > :now
 
 -- name: release_call
-UPDATE calls SET state = 'suspended' WHERE id = :id AND state = 'resuming' AND claim_token = :claim_token
+UPDATE calls SET state = CASE body WHEN '' THEN 'expired' ELSE 'suspended' END
+WHERE id = :id AND state = 'resuming' AND claim_token = :claim_token
 
 -- name: finish_call
 UPDATE calls SET state = 'finished', body = '' WHERE id = :id
