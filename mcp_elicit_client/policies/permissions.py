@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import logging
 import os
@@ -287,7 +288,7 @@ def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     if len(data) > _MAX_FILE:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes. Use another file.")
     try:
-        rules = _File.model_validate(from_json(data)).rules
+        rules = _File.model_validate(from_json(data.removeprefix(codecs.BOM_UTF8))).rules
     except ValidationError as error:
         raise PermissionsFileError(f"{path} is not a permissions file: {_fault(error)}.") from None
     except ValueError:

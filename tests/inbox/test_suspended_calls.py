@@ -386,3 +386,12 @@ async def test_of_requests_that_expired_before_anyone_looked_the_last_is_first_i
     clock.ahead = 400
     history = (await inbox.history("ann")).entries
     assert [each.expires_at for each in history] == sorted(deadlines, reverse=True)
+
+
+async def test_no_request_is_pending_after_its_call_has_expired(inbox: Inbox, clock: Clock) -> None:
+    call = await suspend(inbox)
+    changed = await calls_of(inbox).update(call, BODY, [], clock() + 100)  # the server shortened its task
+    assert changed is not None
+    clock.ahead = 200
+    assert not (await inbox.list("ann")).entries
+    assert [each.state for each in (await inbox.history("ann")).entries] == ["orphaned"]

@@ -343,6 +343,17 @@ def test_an_invalid_file_is_refused_with_a_reason(text: str, why: str, tmp_path:
         Permissions(path)
 
 
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])  # without and with the mark of Windows editors
+def test_a_file_that_was_edited_on_windows_is_read(start: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    path.write_bytes(start + b'{\r\n"rules": [{"server": "mail", "permission": "block"}]\r\n}\r\n')
+    path.chmod(0o600)
+    permissions = Permissions(path)
+    assert permissions._permission_for(request()) == "block"
+    permissions.set("decline", server="other")
+    assert [each.server for each in Permissions(path)] == ["mail", "other"]
+
+
 def test_a_change_of_another_process_is_detected(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     here, there = Permissions(path), Permissions(path)

@@ -183,9 +183,7 @@ class MemoryStore:
             call = self._calls.get(call_id)
             if call is not None:
                 self._calls[call_id] = replace(call, state="finished", body="")
-                for request in [*self._following(self._owned(call.owner).pending, 0)]:
-                    if request.call_id == call_id:
-                        self._close(request, Resolution("withdrawn", "client", self.clock()))
+                self._close_pending_of(call, Resolution("withdrawn", "client", self.clock()))
                 self._erase_answers_of(call_id)
 
     async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
@@ -239,6 +237,11 @@ class MemoryStore:
             if self._requests[entry_id].call_id == call_id:
                 self._erase_answer(entry_id)
 
+    def _close_pending_of(self, call: StoredCall, resolution: Resolution) -> None:
+        for request in [*self._following(self._owned(call.owner).pending, 0)]:
+            if request.call_id == call.id:
+                self._close(request, resolution)
+
     def _next_revision(self) -> int:
         self._revision += 1
         return self._revision
@@ -287,6 +290,7 @@ class MemoryStore:
         call = self._calls.get(call_id)
         if call is None or call.expires_at > now:  # It was suspended again.
             return
+        self._close_pending_of(call, Resolution("orphaned", "heartbeat", call.expires_at))
         self._erase_answers_of(call_id)
         if call.expires_at + CALL_STATE_TTL <= now:
             del self._calls[call_id]
