@@ -201,6 +201,17 @@ async def test_tables_that_were_dropped_are_created_again(stores: Stores) -> Non
 
 
 @ONCE
+async def test_tables_whose_contents_were_deleted_are_refused_with_advice(stores: Stores) -> None:
+    inbox = Inbox(stores())
+    await inbox.list("ann")
+    stores.query("TRUNCATE requests, leases, counter, calls, drafts")
+    answer: Any = await InboxHandler(inbox, "ann")(request())
+    assert (answer.action, answer.by) == ("cancel", "error")
+    with pytest.raises(InboxError, match=r"`counter` is empty. Delete the whole file or schema"):
+        await Inbox(stores()).list("ann")
+
+
+@ONCE
 async def test_a_role_may_own_a_schema_without_rights_in_the_database(stores: Stores) -> None:
     role = f"owner_{abs(hash(stores.schema))}"
     stores.query(f"CREATE ROLE {role} LOGIN; CREATE SCHEMA {role} AUTHORIZATION {role}")

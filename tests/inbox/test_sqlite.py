@@ -373,6 +373,19 @@ async def test_a_row_that_another_program_damaged_is_an_inbox_error(
             await other.get("ann", entry.id)
 
 
+@ON_SQLITE
+async def test_a_file_whose_contents_were_deleted_is_refused_with_advice(sqlite: Stores) -> None:
+    inbox = Inbox(sqlite())
+    await inbox.list("ann")
+    with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as connection:
+        for table in ("requests", "leases", "counter", "calls", "drafts"):
+            connection.execute(f"DELETE FROM {table}")
+    answer: Any = await InboxHandler(inbox, "ann")(request())
+    assert (answer.action, answer.by) == ("cancel", "error")
+    with pytest.raises(InboxError, match=r"`counter` is empty. Delete the whole file or schema"):
+        await anext(inbox.watch("ann"))
+
+
 @pytest.mark.parametrize(("column", "damage"), [("updated_at", "nan"), ("action", b"x"), ("answered_by", b"x")])
 @pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
 async def test_a_resolution_that_another_program_damaged_is_an_inbox_error(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
-from mcp_elicit_client.inbox.stores.sql_session import SqlSession, load_sql, load_statements, transaction
+from mcp_elicit_client.inbox.stores.sql_session import SqlSession, counter_of, load_sql, load_statements, transaction
 from mcp_elicit_client.inbox.stores.threads import MAX_THREADS, stop_if_abandoned
 
 FORMAT = 1
@@ -207,7 +207,7 @@ class PostgresConnections:
         table = f"{self._quoted}.counter"
         if not self._finds(connection, _TABLES_EXIST):
             return None
-        return int(connection.execute(f"SELECT format FROM {table}").fetchone()["format"])  # noqa: S608 -- quoted
+        return int(counter_of(connection.execute(f"SELECT format FROM {table}"))["format"])  # noqa: S608 -- quoted
 
     def _finds(self, connection: Any, query: str) -> bool:
         """Return True if *query* about the schema has a result."""

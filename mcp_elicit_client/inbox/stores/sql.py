@@ -171,7 +171,7 @@ class SqlStore:
 
     def _last_revision(self) -> int:
         with self._database.reading() as session:
-            return int(session.execute("last_revision").fetchone()["revision"])
+            return session.last_revision()
 
     def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
         self._close_stale()

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Resolution
 from mcp_elicit_client.inbox.stores.threads import stop_if_abandoned
 
@@ -21,6 +22,17 @@ def load_statements() -> dict[str, str]:
 def load_sql(name: str) -> str:
     """Return the text of an SQL file."""
     return (importlib.resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+def counter_of(cursor: Any) -> Any:
+    """Return the only row of the table ``counter``; raises `InboxError` if someone has deleted it."""
+    row = cursor.fetchone()
+    if row is None:
+        raise InboxError(
+            "The inbox cannot be used: its table `counter` is empty."
+            " Delete the whole file or schema: it is created again."
+        )
+    return row
 
 
 @contextmanager
@@ -57,7 +69,16 @@ class SqlSession:
     def next_revision(self, count: int = 1) -> int:
         """Return the number of the next change; the last number if there are several."""
         self.execute("next_revision", count=count)
-        return int(self.execute("last_revision").fetchone()["revision"])
+        return self.last_revision()
+
+    def last_revision(self) -> int:
+        """
+        Return the number of the last change.
+
+        Raises:
+            InboxError: If someone has deleted the contents of all tables.
+        """
+        return int(counter_of(self.execute("last_revision"))["revision"])
 
     def resolution_columns(self, resolution: Resolution, revision: int | None = None) -> dict[str, Any]:
         """Return the columns that each closed request has; by default with the next revision."""
