@@ -76,6 +76,7 @@ class ChainWriter:
         self._last_head: Head | None = None
         self._head_data = b""
         self._known: WrittenLine | None = None
+        self._is_growing = False  # beyond `max_bytes`
         self._threads = ForkSafeLock()
         _writers.add(self)
 
@@ -162,14 +163,14 @@ class ChainWriter:
         position = self._position()
         # What was found is reported in the same file, before anything else can fail.
         is_sound = position.is_after and not position.found
-        is_rotated = False
+        is_rotated = is_full = False
         if is_sound and not position.is_open:
             if self._last_head != (position.last, position.size):
                 # Otherwise a part of a line in a new file would look like a truncated log, or that of another key.
                 self._write_head(Head(position.last, position.size))
-            is_rotated = 0 < position.size > self._max_bytes - len(event) - _MAX_OVERHEAD
-        if is_rotated:
-            position = self._rotate(position.last)
+            is_full = 0 < position.size > self._max_bytes - len(event) - _MAX_OVERHEAD
+        if is_full and self._rename_files(position.size):
+            position, is_rotated = self._begin_file(position.last), True
         if self._fsync and not position.size:
             # Before the first line of a file: the head of the previous file would make it look like a truncated log.
             os.fsync(self._head)
@@ -228,19 +229,42 @@ class ChainWriter:
             self._inode = (found.st_dev, found.st_ino)
         return found.st_size
 
-    def _rotate(self, last: Checkpoint) -> WritePosition:
-        """Rename the file to its first backup, and each backup to the next.  Start a new file after the line *last*."""
+    def _rename_files(self, size: int) -> bool:
+        """
+        Rename the file to its first backup, and each backup to the next.
+
+        Args:
+            size: The size of the file, in bytes.
+
+        Returns:
+            False if that fails.  The file then grows, since no event must be
+            lost for that, and the next event tries again.
+        """
         os.close(self._log)
         self._log = _CLOSED
-        for number in backups_of(self.path):
-            if number > self._backup_count:  # of a larger `backup_count`: what follows it is overwritten below
-                backup_path(self.path, number).unlink()
-        numbers = 1
-        while numbers < self._backup_count and backup_path(self.path, numbers).exists():
-            numbers += 1
-        for number in range(numbers, 1, -1):
-            backup_path(self.path, number - 1).replace(backup_path(self.path, number))
-        self.path.replace(backup_path(self.path, 1))
+        try:
+            for number in backups_of(self.path):
+                if number > self._backup_count:  # of a larger `backup_count`: what follows it is overwritten below
+                    backup_path(self.path, number).unlink()
+            numbers = 1
+            while numbers < self._backup_count and backup_path(self.path, numbers).exists():
+                numbers += 1
+            for number in range(numbers, 1, -1):
+                backup_path(self.path, number - 1).replace(backup_path(self.path, number))
+            self.path.replace(backup_path(self.path, 1))
+        except OSError as error:
+            if not self._is_growing:
+                reason = error.strerror or "I/O error"
+                _logger.error("the audit log %s cannot be rotated, and grows: %s", self.path, reason)  # noqa: TRY400
+            self._is_growing = True
+            if self._open_log() != size:
+                raise
+            return False
+        self._is_growing = False
+        return True
+
+    def _begin_file(self, last: Checkpoint) -> WritePosition:
+        """Start a new file after the line *last*."""
         size = self._open_log()
         self._write_head(Head(last, size))  # otherwise a part of a line in the new file would look like a truncated log
         return WritePosition(last, size)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import hashlib
 import hmac
 import itertools
@@ -947,6 +948,26 @@ def test_a_full_file_is_rotated_and_the_chain_continues(path: Path) -> None:
     assert max(sizes) <= 3_000
     assert verify(path, KEY, log.checkpoint()).events == 40
     assert events(path)[0]["prev"] == events(path.with_name("audit.jsonl.1"))[-1]["mac"]
+
+
+@pytest.mark.parametrize("backup_count", [0, 3])
+def test_no_event_is_lost_if_the_file_cannot_be_renamed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, backup_count: int
+) -> None:
+    def refuse(*_: object) -> None:  # as for a file that `chattr +a` protects
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse)
+        log = write(path, 8, max_bytes=1_000, backup_count=backup_count, on_failure="cancel")
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the audit log {path} cannot be rotated, and grows: Operation not permitted"
+    ]
+    assert verify(path, KEY, log.checkpoint()).events == 8
+
+    ask(log)
+    assert len(events(path)) == 1
+    assert verify(path, KEY, log.checkpoint()).last.sequence == 9
 
 
 @pytest.mark.parametrize("backup_count", [0, 1, 3])
