@@ -395,3 +395,29 @@ async def test_no_request_is_pending_after_its_call_has_expired(inbox: Inbox, cl
     clock.ahead = 200
     assert not (await inbox.list("ann")).entries
     assert [each.state for each in (await inbox.history("ann")).entries] == ["orphaned"]
+
+
+@pytest.mark.parametrize("end", ["finish", "expire"])
+async def test_without_a_history_the_requests_of_a_call_are_deleted_with_it(
+    stores: Stores, clock: Clock, end: str
+) -> None:
+    inbox = Inbox(stores(max_history=0))
+    call = await suspend(inbox, request(), request(URL))
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": "x"})
+    await inbox.answer("ann", call.request_ids[1], "decline")
+    assert "What color?" in await stores.content()
+    if end == "finish":
+        await calls_of(inbox).store.claim("ann", call.id, "t")
+        await calls_of(inbox).store.finish(call.id)
+    else:
+        clock.ahead = 501
+        await inbox.list("ann")
+
+    assert not (await inbox.history("ann")).entries
+    if stores.kind == "sqlite":
+        await stores.made[0].aclose()  # which empties the write-ahead log
+
+    async def is_erased() -> bool:
+        return "What color?" not in await stores.content()
+
+    await until(is_erased)

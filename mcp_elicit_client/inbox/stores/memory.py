@@ -185,6 +185,7 @@ class MemoryStore:
                 self._calls[call_id] = replace(call, state="finished", body="")
                 self._close_pending_of(call, Resolution("withdrawn", "client", self.clock()))
                 self._erase_answers_of(call_id)
+                self._limit_history(call.owner)
 
     async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
         with self._lock:
@@ -298,6 +299,7 @@ class MemoryStore:
             return
         state: CallState = "expired" if call.state == "suspended" else call.state
         self._calls[call_id] = replace(call, state=state, body="")
+        self._limit_history(call.owner)
         heapq.heappush(self._call_expiry, (call.expires_at + CALL_STATE_TTL, call_id))
 
     def _limit_history(self, owner: str) -> list[tuple[int, str]]:

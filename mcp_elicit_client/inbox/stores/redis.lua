@@ -135,10 +135,11 @@ local function close_orphaned(lease_owner, lease_end)
   end
   -- No task waits any more for answers that this process did not receive in time.
   for _, id in ipairs(redis.call('SRANDMEMBER', undelivered, 500)) do
-    local expires_at = redis.call('HGET', key('request', id), 'expires_at')
-    if not expires_at or tonumber(expires_at) <= now then
+    local found = redis.call('HMGET', key('request', id), 'expires_at', 'owner')
+    if not found[1] or tonumber(found[1]) <= now then
       redis.call('HDEL', key('request', id), 'answer')
       redis.call('SREM', undelivered, id)
+      if found[2] then limit_history(found[2]) end
     end
   end
   if redis.call('EXISTS', leased) == 0 and redis.call('EXISTS', undelivered) == 0 then
@@ -188,6 +189,7 @@ local function current_call_state(id, owner)
   if tonumber(found[3]) > now then return found[2] end
   redis.call('DEL', key('body', id))
   erase_answers_of(id)
+  limit_history(owner)
   if found[2] ~= 'suspended' then return found[2] end
   redis.call('HSET', key('call', id), 'state', 'expired')
   return 'expired'
@@ -346,7 +348,8 @@ function commands.release(id, token)
 end
 
 function commands.finish(id)
-  if redis.call('EXISTS', key('call', id)) == 1 then redis.call('HSET', key('call', id), 'state', 'finished') end
+  local owner = redis.call('HGET', key('call', id), 'owner')
+  if owner then redis.call('HSET', key('call', id), 'state', 'finished') end
   for _, request in ipairs(redis.call('SMEMBERS', key('leased', 'call:' .. id))) do
     if redis.call('EXISTS', key('request', request)) == 1 then
       close(request, 'withdrawn', 'client', ARGV[1], '', '')
@@ -354,6 +357,7 @@ function commands.finish(id)
   end
   redis.call('DEL', key('body', id))
   erase_answers_of(id)
+  if owner then limit_history(owner) end
   redis.call('ZREM', leases, 'call:' .. id)
 end
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -151,6 +151,10 @@ class SqlStore:
             self._worker.renew_lease(session)
             _insert(session, self._worker.name, request)
 
+    def _limit_history(self, session: SqlSession, owners: Iterable[Mapping[str, Any]]) -> None:
+        for each in list(owners):
+            session.execute("limit_history", owner=each["owner"], max_history=self._max_history)
+
     def _leave(self, request: StoredRequest, resolution: Resolution | None) -> bool:
         with self._database.writing() as session:
             is_closed = session.close_and_erase(request.owner, request.id, resolution)
@@ -232,6 +236,7 @@ class SqlStore:
             closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
             session.close_all(closed)
             session.execute("erase_answers_of_expired_calls", now=now)
+            self._limit_history(session, session.execute("owners_of_expired_calls", now=now))
             session.execute("expire_calls", now=now)
             session.execute("delete_forgotten_calls", forgotten=now - CALL_STATE_TTL)
         for entry_id, resolution in closed.items():
@@ -279,6 +284,7 @@ class SqlStore:
             session.close_all({each["id"]: withdrawn for each in session.execute("list_leased", **of_call)})
             session.execute("erase_answers_of", **of_call)
             session.execute("finish_call", id=call_id)
+            self._limit_history(session, session.execute("owner_of_call", id=call_id))
             session.execute("end_lease", **of_call)
 
 

@@ -144,6 +144,12 @@ UPDATE requests SET answer = NULL, is_delivered = 1
 WHERE state <> 'pending' AND is_delivered = 0 AND lease_owner IN (
     SELECT 'call:' || id FROM calls WHERE expires_at <= :now AND body <> '')
 
+-- name: owners_of_expired_calls
+SELECT DISTINCT owner FROM calls WHERE expires_at <= :now AND body <> ''
+
+-- name: owner_of_call
+SELECT owner FROM calls WHERE id = :id
+
 -- name: expire_calls
 UPDATE calls SET body = '', state = CASE state WHEN 'suspended' THEN 'expired' ELSE state END
 WHERE expires_at <= :now AND body <> ''
