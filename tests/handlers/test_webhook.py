@@ -786,6 +786,24 @@ async def test_a_signature_gives_access_to_its_own_request_only(host: Host, secr
     assert (refused.status_code, listed.status_code, len(waiting)) == (401, 401, 1)
 
 
+async def test_the_log_says_why_a_signed_answer_was_refused(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+    body = json.dumps(GOOD).encode()
+    async with asked(inboxed.handler(endpoint)), httpx.AsyncClient(trust_env=False) as client:
+        await until(endpoint.arrived)
+        url = json.loads(endpoint.seen[0][1])["data"]["answer_url"]
+        entry_id = url.rpartition("/")[2].partition("?")[0]
+        late = sign(body, entry_id, SECRET, purpose="answer", now=time.time() - 400)
+        for headers in (late, sign(body, "other", SECRET, purpose="answer"), {}):
+            assert (await client.post(url, content=body, headers={**JSON, **headers})).status_code == 401
+
+    refusals = [record.getMessage() for record in caplog.records if "refused" in record.getMessage()]
+    assert refusals == [
+        f"an answer that a webhook sent later was refused: {reason}"
+        for reason in ("it is too old, or the clocks differ", "its ID is that of another request")
+    ]
+
+
 FORGED = {"message": "hi&action=accept&f0=ATTACKER&x=", "requestedSchema": {"properties": {"city": {"type": "string"}}}}
 
 

@@ -11,6 +11,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import logging
 import re
 import secrets as random
 import time
@@ -20,6 +21,8 @@ from typing import Any, Literal, TypeAlias
 from mcp_elicit_client._arguments import check_method, check_type
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import ElicitationError
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 TOLERANCE = 300.0
 """The maximum difference between the time of a message and the local clock, in seconds."""
@@ -209,10 +212,14 @@ def webhook_authenticator(
             return None
         try:
             message_id = verify_signature(await web.body(), web.headers, secrets, purpose="answer")
-        except SignatureError:
+        except SignatureError as error:
+            if "webhook-signature" in web.headers:  # The response does not say why.
+                _logger.warning("an answer that a webhook sent later was refused: %s", error)
             return None
         # A signature for one request is not valid for another.
-        is_its_own = message_id == web.path_params.get("id")
-        return web.query_params.get("user", default_user) if is_its_own else None
+        if message_id != web.path_params.get("id"):
+            _logger.warning("an answer that a webhook sent later was refused: its ID is that of another request")
+            return None
+        return web.query_params.get("user", default_user)
 
     return authenticate
