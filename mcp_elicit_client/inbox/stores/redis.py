@@ -78,13 +78,16 @@ class RedisStore:
     ) -> None:
         try:
             from redis.asyncio import ConnectionPool
+            from redis.exceptions import RedisError
         except ImportError as error:
             raise MissingExtraError("redis", "an inbox in Redis") from error
         check_type("url", url, str)
         try:
-            ConnectionPool.from_url(url)  # connects later
-        except ValueError:
-            raise ValueError("`url` must be a URL of Redis, such as redis://localhost:6379.") from None
+            ConnectionPool.from_url(url).make_connection()  # which is not opened
+        except (RedisError, TypeError, ValueError):  # also if an option after the question mark is unknown
+            raise ValueError(
+                "`url` must be a URL of Redis, such as redis://localhost:6379, with known options."
+            ) from None
         check_type("prefix", prefix, str)
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         self.clock: Clock = clock
