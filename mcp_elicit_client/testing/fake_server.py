@@ -91,12 +91,23 @@ class _SentRequest:
     params: Mapping[str, Any]
     request_id: Any = None
     reply: Reply = field(default_factory=Reply)
-    sent: bool = False
+    is_open: bool = False
     waiting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property
     def is_pending(self) -> bool:
-        return self.sent and self.reply == Reply()
+        return self.is_open and self.reply == Reply()
+
+
+def check_delivery(delivery: object) -> None:
+    """
+    Check that the installed SDK supports *delivery*.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    if delivery not in DELIVERIES:
+        raise ValueError(f"The installed SDK does not support the delivery {delivery!r}. Use one of `DELIVERIES`.")
 
 
 class FakeServer:
@@ -112,8 +123,7 @@ class FakeServer:
     """
 
     def __init__(self, delivery: Delivery = "server-initiated", *, name: str = "fake-server") -> None:
-        if delivery not in DELIVERIES:
-            raise ValueError(f"The installed SDK does not support the delivery {delivery!r}. Use one of `DELIVERIES`.")
+        check_delivery(delivery)
         check_type("name", name, str)
         self.delivery = delivery
         self.name = name
@@ -137,9 +147,12 @@ class FakeServer:
                 ``Client`` (mcp 2.x).
 
         Raises:
+            RuntimeError: If a client is connected already.
             TypeError: If *callback* cannot be called with a context and
                 params, as a handler cannot.
         """
+        if self._client is not None:
+            raise RuntimeError("A client is connected already. Create another server for another client.")
         if callback is not None:
             hint = "Pass `registry.callback(server)`."
             check_function("callback", callback, "context", "params", hint=hint)
@@ -197,6 +210,9 @@ class FakeServer:
             for request in requests:
                 if request.reply == Reply():
                     request.reply = Reply(failure=error)
+        finally:
+            for request in requests:
+                request.is_open = False
         return [request.reply for request in requests]
 
     async def wait_until_pending(self) -> None:
@@ -223,14 +239,20 @@ class FakeServer:
                 "Only server-initiated requests can be withdrawn. Cancel the call of the client instead."
             )
         for request in self._requests.values():
-            if request.request_id is not None and request.reply == Reply():
+            if request.is_pending:
                 params = {"requestId": request.request_id, "reason": "not needed any more"}
                 message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                request.is_open = False
                 await self._tap.send_to_client(message)
                 request.waiting.cancel()
 
     async def disconnect(self) -> None:
-        """Close the connection."""
+        """
+        Close the connection.
+
+        With the delivery ``multi-round-trip``, the client of the SDK notices
+        this only when it sends the answer; `ask` does not end before that.
+        """
         self._check_connected()
         await self._tap.disconnect()
 
@@ -258,7 +280,7 @@ class FakeServer:
 
     def _mark_sent(self, key: str) -> _SentRequest:
         request = self._requests[key]
-        request.sent = True
+        request.is_open = True
         self._request_sent.set()
         self._request_sent = anyio.Event()
         return request

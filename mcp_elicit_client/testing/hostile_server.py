@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import anyio
 
+from mcp_elicit_client._arguments import check_int
 from mcp_elicit_client.testing.fake_server import FakeServer, Reply
 
 T = TypeVar("T")
@@ -94,10 +95,12 @@ class HostileServer(FakeServer):
 
     async def flood(self, count: int = 100) -> list[Reply]:
         """Send *count* requests at once; return the replies."""
+        check_int("count", count)
         return await self.ask_all([{**_FORM, "message": f"Question {number}?"} for number in range(count)])
 
     async def nag(self, times: int = 10) -> list[Reply]:
         """Repeat a request until it is accepted, at most *times* times; return the replies."""
+        check_int("times", times)
         replies: list[Reply] = []
         while len(replies) < times and not (replies and replies[-1].accepted):
             replies.append(await self.ask(_FORM))

@@ -233,6 +233,52 @@ async def test_the_requests_of_an_earlier_connection_are_over(delivery: Delivery
     assert reply.action == "decline"
 
 
+async def test_a_request_that_is_over_is_not_awaited_as_pending(delivery: Delivery) -> None:
+    asked: list[str] = []
+
+    async def callback(_context: Any, _params: Any) -> ElicitResult:
+        asked.append("request")
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async with FakeServer(delivery).connected(callback) as server, anyio.create_task_group() as group:
+        with anyio.CancelScope() as first:
+
+            async def cancel_when_pending() -> None:
+                await until(lambda: asked)
+                first.cancel()
+
+            group.start_soon(cancel_when_pending)
+            await server.ask(FORM)
+        asked.clear()
+        with anyio.move_on_after(0.1) as waiting:
+            await server.wait_until_pending()
+        assert waiting.cancelled_caught
+        group.start_soon(server.ask, FORM)
+        await until(lambda: asked)
+        if delivery == "server-initiated":
+            await server.withdraw()
+            with anyio.move_on_after(0.1) as waiting:
+                await server.wait_until_pending()
+            assert waiting.cancelled_caught
+        group.cancel_scope.cancel()
+
+
+async def test_a_server_takes_one_client_at_a_time(delivery: Delivery) -> None:
+    async with FakeServer(delivery).connected(callback_of(ScriptedUser().declines())) as server:
+        with pytest.raises(RuntimeError, match="A client is connected already"):
+            async with server.connected(None):
+                pass
+        assert (await server.ask(FORM)).action == "decline"
+
+
+@pytest.mark.parametrize("attack", [HostileServer.flood, HostileServer.nag])
+@pytest.mark.parametrize(("number", "error"), [("x", TypeError), (True, TypeError), (-1, ValueError)])
+async def test_a_number_of_requests_that_is_none_is_named(attack: Any, number: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="must be an int of at least 0"):
+        await attack(HostileServer(), number)
+
+
 async def test_a_server_nags_until_it_is_accepted(delivery: Delivery) -> None:
     user = ScriptedUser().declines().declines().answers({"name": "Ada"})
 

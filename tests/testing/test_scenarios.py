@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
@@ -53,6 +55,12 @@ async def test_our_callback_passes(name: str) -> None:
         assert name in OF_MCP_2
     else:
         assert (result.outcome, result.reason) == ("pass", "")
+
+
+@pytest.mark.parametrize(("deliveries", "error"), [(["x"], ValueError), ("server-initiated", TypeError)])
+async def test_deliveries_that_are_none_are_named(deliveries: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="deliver"):
+        await run_scenario(scripted(), next(iter(SCENARIOS)), deliveries=deliveries)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._arguments import check_texts, check_type
 from mcp_elicit_client.check.results import Outcome, ScenarioResult, worst_result
 from mcp_elicit_client.check.scenarios import SCENARIOS, Delivery, Scenario
 from mcp_elicit_client.check.settings import ANSWER_TIMEOUT, SILENCE
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
-from mcp_elicit_client.testing.fake_server import DELIVERIES
+from mcp_elicit_client.testing.fake_server import DELIVERIES, check_delivery
 from mcp_elicit_client.testing.message_tap import is_disconnect
 from mcp_elicit_client.testing.scenario_run import (
     FailedError,
@@ -52,9 +52,14 @@ async def run_scenario(
 
     Raises:
         KeyError: If there is no such scenario.
-        TypeError: If *under_test* is of another type, such as a callback.
+        TypeError: If *under_test* is of another type, such as a callback, or
+            *deliveries* is not a list.
+        ValueError: If *deliveries* contains another one than `DELIVERIES`.
     """
     check_type("under_test", under_test, CallbackUnderTest, hint="Pass CallbackUnderTest(callback).")
+    check_texts("deliveries", deliveries)
+    for each in deliveries:
+        check_delivery(each)
     scenario = SCENARIOS[name]
     started = time.monotonic()
     applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]
