@@ -84,7 +84,7 @@ def _client_class() -> Any:
 
         async def send(self, request: Any, **options: Any) -> Any:
             response = await self._send(request, **options)
-            if response.status_code not in _OF_MOMENTS or not _is_answer(request):
+            if not response.is_error or not _is_answer(request):
                 return response
             pause = _FIRST_PAUSE
             with anyio.move_on_after(_REPEAT_TIMEOUT):
@@ -92,8 +92,9 @@ def _client_class() -> Any:
                     await anyio.sleep(pause)
                     pause = min(2 * pause, _MAX_PAUSE)
                     response = await self._send(request, **options)
-                return response
-            _logger.warning("an answer could not be sent to the server within %d s", _REPEAT_TIMEOUT)
+            if response.is_error:
+                status = response.status_code
+                _logger.warning("the answer to a request was refused with HTTP status %d: its call may wait", status)
             return response
 
         async def _send(self, request: Any, **options: Any) -> Any:

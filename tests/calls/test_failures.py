@@ -18,6 +18,7 @@ from mcp_elicit_client.calls._connect import Command, connect
 from mcp_elicit_client.sdk.http_transport import http_transport
 from mcp_elicit_client.typing import Request
 from tests.servers.raw import Era, RawHttpServer
+from tests.support import until
 from tests.support.plain import plain
 from tests.support.raw import ERAS, raw_server
 
@@ -189,6 +190,24 @@ async def test_the_answer_to_a_server_initiated_request_is_sent_until_a_proxy_re
 
     assert result["content"][0]["text"] == TYPED
     assert server.methods.count("answer") >= 3
+
+
+@pytest.mark.rounds
+@pytest.mark.parametrize("status", [404, 413])
+async def test_the_log_says_that_the_server_refused_an_answer(status: int, caplog: pytest.LogCaptureFixture) -> None:
+    """The server may wait for the answer, and the user believes that it was sent."""
+    with raw_server("legacy", "http") as (where, server), anyio.fail_after(60):
+
+        async def think() -> None:
+            server.status = status
+
+        async with connected("caller", where, "legacy", think) as connection, anyio.create_task_group() as group:
+            group.start_soon(connection.call_tool, "ask", {})
+            await until(lambda: "may wait" in caplog.text)
+            group.cancel_scope.cancel()
+
+    assert f"the answer to a request was refused with HTTP status {status}" in caplog.text
+    assert server.methods.count("answer") == 1
 
 
 @pytest.mark.rounds
