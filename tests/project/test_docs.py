@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, get_args
 
 import griffe
@@ -122,6 +124,18 @@ def test_a_page_contains_no_replaced_name_and_no_unclear_phrase(page: Path) -> N
 
     assert [name for name in WORDING["identifiers"] if find_whole(name, page_text(page))] == []
     assert page.name in RECORDED or [phrase for phrase in WORDING["phrases"] if find_whole(phrase, text)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_code_blocks_suit_readers_who_check_types_strictly(page: Path) -> None:
+    blocks = re.findall(r"^( *)```py(?:thon)?\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for _, block in blocks:
+        assert ".content[0].text" not in block, "the first part may be an image: join the texts of `result.content`"
+        tree = compile(dedent(block), str(page), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        assert [each.name for each in functions if each.returns is None and each.name != "__init__"] == []
+        arguments = [each for function in functions for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+        assert {each.arg for each in arguments if each.annotation is None} <= {"self"}
 
 
 def test_the_package_contains_no_replaced_name_and_no_unclear_phrase() -> None:
