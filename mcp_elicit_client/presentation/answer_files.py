@@ -92,9 +92,9 @@ def read_answers(data: str | bytes, source: str) -> ScriptedAnswer | Sequence[Sc
             for the same message or field.
     """
     found = _parse(data, source)
-    if isinstance(found, dict):
+    if isinstance(found, dict) and not any(isinstance(value, dict) for value in found.values()):
         return ScriptedAnswer(content=found)
-    if not isinstance(found, list):
+    if not isinstance(found, list):  # also one answer without its list: no field has an object as its value
         raise AnswersError(messages.ANSWERS_SHAPE, path=source, example=_EXAMPLE)
     answers = [_answer(number, each) for number, each in enumerate(found, 1)]
     named = Counter(each.message for each in answers if each.message is not None)

@@ -118,7 +118,18 @@ class MessageCatalog:
         return self.language, self.locale, self._overrides
 
     def text(self, message: Message, /, **parameters: object) -> str:
-        """Return the text of *message* with its *parameters*."""
+        """
+        Return the text of *message* with its *parameters*.
+
+        Args:
+            message: The English text that is translated.
+            parameters: Its parameters by name.
+
+        Raises:
+            TypeError: If *message* is a string: only a `Message` has
+                translations.
+        """
+        check_type("message", message, Message, hint="Pass Message(text) of mcp_elicit_client.typing.")
         if self.locale is None:
             return format_message(message, parameters, self._translate)
         shown = {name: self._show(value, is_count=name == message.counted) for name, value in parameters.items()}

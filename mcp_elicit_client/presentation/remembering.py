@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import messages
@@ -57,7 +58,15 @@ class RememberedText(NamedTuple):
 
 
 def describe_remembered(answer: RememberedAnswer, catalog: MessageCatalog) -> RememberedText:
-    """Return *answer* in the language of *catalog*."""
+    """
+    Return *answer* in the language of *catalog*.
+
+    Raises:
+        TypeError: If *answer* is none of `RememberedAnswers.list`.
+    """
+    from mcp_elicit_client.policies import RememberedAnswer
+
+    check_type("answer", answer, RememberedAnswer, hint="Pass an answer that RememberedAnswers.list returns.")
     return RememberedText(
         answer.id,
         server_name(Server(name=answer.server)),

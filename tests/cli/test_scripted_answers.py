@@ -278,6 +278,7 @@ def test_an_answer_without_a_request_is_reported(tmp_path: Path) -> None:
         ("{", {}, "is not JSON"),
         ("[" * 100_000, {}, "is not JSON"),
         ("7", {}, "an object with the values of one form"),
+        ({"message": "m", "content": {"name": "Ada"}}, {}, "or a list of answers"),
         ([{"action": "agree"}], {}, "Answer 1 must be"),
         ([{"action": "accept"}, {"message": "m"}], {}, "Answer 2 must be"),
         ([{"action": "decline", "content": {}}], {}, "Answer 1 must be"),

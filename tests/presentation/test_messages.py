@@ -169,6 +169,11 @@ def test_a_replacement_for_an_unknown_text_is_refused() -> None:
         MessageCatalog(overrides={"Sent": "Submit"})
 
 
+def test_a_string_instead_of_a_message_is_refused_with_what_to_pass() -> None:
+    with pytest.raises(TypeError, match=r"must be Message, not str\. Pass Message\(text\)"):
+        ENGLISH.text("Send")  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def locales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the German translation, without what was compiled."""

@@ -16,7 +16,7 @@ from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import Style, start_conversation
 from mcp_elicit_client.presentation.input_parsing import InputContext
-from mcp_elicit_client.presentation.remembering import remember_label
+from mcp_elicit_client.presentation.remembering import describe_remembered, remember_label
 from tests.support import form_params
 from tests.support.console import ScriptedConsole
 from tests.support.inboxes import asking as asking_inbox
@@ -44,6 +44,11 @@ def test_the_label_says_how_long() -> None:
     assert remember_label(request.model_copy(update={"remember_seconds": 60}), ENGLISH).endswith("for 1 minute")
     assert "15 Minuten" in remember_label(request, MessageCatalog.for_language("de"))
     assert remember_label(offered(TEXT, None), ENGLISH) == ""
+
+
+def test_only_a_remembered_answer_is_described() -> None:
+    with pytest.raises(TypeError, match=r"must be RememberedAnswer, not str\. Pass an answer that RememberedAnswers"):
+        describe_remembered("a", ENGLISH)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
