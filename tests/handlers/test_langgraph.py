@@ -301,6 +301,18 @@ async def test_interrupts_are_in_the_language_of_the_user(messages: Any) -> None
 
 # --- invalid answers
 
+
+async def test_a_malformed_resume_value_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    async with graph("legacy") as each:
+        again = await each.start("form")
+        for _ in range(3):
+            again = await each.resume({**resume_value(again, "accept", NAME), "action": "agree"})
+        await each.resume(resume_value(again, "accept", NAME))
+
+    assert [line for line in caplog.messages if "resumed with an invalid value" in line] == [
+        "a graph was resumed with an invalid value. Make it with `resume_value`."
+    ] * 3
+
 NOT_ITS_ANSWER = "The answer was not for this request. Answer this one."
 NO_OBJECT = "The answer must be an object with one member for each field."
 NO_VALUE = "| name\nEnter text, a number, yes or no, or a list of texts."

@@ -172,9 +172,12 @@ class InterruptHandler:
             return Answer.cancel(by="unattended", reason="the node to which the request belongs is unknown")
         question = fingerprint(request)
         problem = ""
+        is_malformed = False
         while True:
             value = run.interrupt(_payload(question, request, problem, run.catalog, run.tool_call_id))
             if run.interrupted is not None:
+                if is_malformed:  # by the latest value: LangGraph repeats earlier ones in each run of the node
+                    _logger.warning("a graph was resumed with an invalid value. Make it with `resume_value`.")
                 await run.over.wait()
                 return Answer.cancel(by="host", reason="the graph was interrupted; the request will be repeated")
             answer = _read(value, question, request)
@@ -182,11 +185,10 @@ class InterruptHandler:
                 answer = await check_answer_async(request, answer)
                 if answer.by != "error":
                     return answer
-            if answer is None and not _names(value, question):
+            is_malformed = answer is None and _names(value, question)
+            if answer is None and not is_malformed:
                 problem = run.catalog.text(texts.NOT_ITS_ANSWER)
                 continue
-            if answer is None:
-                _logger.warning("a graph was resumed with an invalid value. Make it with `resume_value`.")
             reason = run.catalog.text(texts.NOT_ITS_ANSWER) if answer is None else answer.reason
             problem = await _problem(request, value, reason, run.catalog)
 
