@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
+from pydantic import BaseModel
 
 from mcp_elicit_client.check.scenarios import Delivery
 from mcp_elicit_client.check.settings import SILENCE
@@ -95,6 +96,8 @@ class ScenarioRun:
         answer_timeout: Maximum seconds for one answer.
         silence: Seconds for which a silent user is watched.
         raised: Exceptions that the callback raised.
+        wrong_type: The type of the latest result of the callback, if it is
+            neither an answer nor an error; otherwise empty.
         longest_block: The longest time for which the callback blocked the
             event loop, in seconds.
         seen: Texts that the user was shown, as far as the user hook reports
@@ -109,6 +112,7 @@ class ScenarioRun:
     answer_timeout: float
     silence: float = SILENCE
     raised: list[BaseException] = field(default_factory=list)
+    wrong_type: str = ""
     longest_block: float = 0.0
     seen: list[str] = field(default_factory=list)
     started: int = 0
@@ -406,6 +410,7 @@ class ScenarioRun:
         if error is not None:
             self.raised.append(error)
             raise error
+        self.wrong_type = "" if isinstance(result, (BaseModel, Mapping)) else type(result).__name__
         return result
 
     def _count(self, *, started: int = 0, finished: int = 0) -> None:

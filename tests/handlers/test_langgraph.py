@@ -313,6 +313,7 @@ async def test_a_malformed_resume_value_is_logged_once(caplog: pytest.LogCapture
         "a graph was resumed with an invalid value. Make it with `resume_value`."
     ] * 3
 
+
 NOT_ITS_ANSWER = "The answer was not for this request. Answer this one."
 NO_OBJECT = "The answer must be an object with one member for each field."
 NO_VALUE = "| name\nEnter text, a number, yes or no, or a list of texts."

@@ -96,3 +96,19 @@ PASSED_BY_A_DECLINE = {
     "url-not-opened-by-nobody",
 }
 """Scenarios that a callback passes although it always declines."""
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("form-accept-is-accept", "fail"), ("form-decline-is-decline", "inconclusive")]
+)
+async def test_a_callback_that_returns_nothing_is_told_to_return_a_result(name: str, outcome: str) -> None:
+    async def callback(_context: object, _params: object) -> None:
+        """Return nothing, as a function whose last branch has no ``return``."""
+
+    result = await run_scenario(CallbackUnderTest(callback, lambda _: []), name)
+
+    assert (result.outcome, result.reason) == (
+        outcome,
+        "The callback returned NoneType, which is neither an answer nor an error.",
+    )
+    assert ("return an ElicitResult" in result.next_step) == (outcome == "inconclusive")

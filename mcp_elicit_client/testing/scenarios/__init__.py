@@ -98,6 +98,9 @@ async def _run_once(
             except UnsupportedActionError as error:
                 outcome, reason = "inconclusive", f"The interface does not support this action: {error}"
                 next_step = "If it does, make the user hook perform it; otherwise, pass --allow-inconclusive."
+            if run.wrong_type and outcome in ("fail", "inconclusive"):
+                reason = f"The callback returned {run.wrong_type}, which is neither an answer nor an error."
+                next_step = next_step and "Make the callback return an ElicitResult or an ErrorData in every case."
     except Exception as error:  # noqa: BLE001 -- the SDK raises when a connection is closed
         if outcome == "pass" and not is_disconnect(error):
             outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
