@@ -44,6 +44,8 @@ def test_every_message_of_the_user_interfaces_is_translated_and_every_translatio
     for text, each in translated.items():
         assert ids[text].plural == ("" if isinstance(each.id, str) else each.id[1])
         strings = strings_of(each)
+        if text in formats and not any(strings):  # `tools.messages` added it
+            continue
         assert all(strings), text
         for string in strings:
             assert parameters_of(string) == parameters_of(text), string
