@@ -320,6 +320,28 @@ async def test_of_two_clicks_before_anything_was_sent_the_later_one_counts(
             assert (await waiting.result()).action == action
 
 
+async def test_the_review_shows_what_is_entered_while_the_server_is_slow() -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        held: list[Any] = []
+
+        async def hold(route: Any) -> None:
+            if route.request.method == "HEAD":
+                held.append(route)
+            else:
+                await route.continue_()
+
+        await page.route("**", hold)
+        await page.get_by_role("button", name="Review").click()
+        await until(lambda: held)
+        await page.get_by_label("Your name").fill("Ben")
+        await held[0].continue_()
+        await page.locator("dl.answers").wait_for()
+        assert "Ben" in await page.locator("dl.answers").inner_text()
+
+
 async def test_a_button_can_be_clicked_again_after_a_link_that_led_nowhere() -> None:
     inbox = Inbox(MemoryStore())
     async with asked(inbox) as (_, waiting), opened_with_token(inbox, {"first": "ann"}) as page:

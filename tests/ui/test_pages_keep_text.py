@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 from mcp_elicit_client.handlers.browser import tab
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
-from tests.support import form_params
+from tests.support import form_params, until
 from tests.support.chromium import IN_A_BROWSER, SET_VISIBILITY, browser, tab_to, until_it_takes_a_yes
 from tests.support.inboxes import asking as inbox_asking
 from tests.support.inboxes import pending, request
@@ -489,6 +489,71 @@ async def test_a_button_is_busy_until_a_server_that_does_not_reply_counts_as_los
         await page.wait_for_selector("[data-saved]:has-text('No connection')")
         assert await busy.count() == 0
         assert await page.get_by_label("Your name").input_value() == "Ann"
+
+
+HOBBIES = form_params(
+    {
+        "properties": {
+            "name": {"type": "string", "title": "Your name"},
+            "hobbies": {"type": "array", "title": "Hobbies", "items": {"enum": ["chess", "golf"]}},
+        },
+        "required": ["name"],
+    },
+    "Who?",
+)
+
+
+async def test_the_review_shows_what_is_entered_while_the_server_is_slow() -> None:
+    async with sitting() as desk, asking(desk, HOBBIES):
+        page = await desk.page()
+        is_there = anyio.Event()
+
+        async def hold(route: Any) -> None:
+            if route.request.method == "HEAD":
+                await is_there.wait()
+            await route.continue_()
+
+        await page.route("**", hold)
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector("button[aria-busy=true]")
+        await page.get_by_label("Your name").fill("Ann B.")
+        await page.get_by_label("chess").check()
+        is_there.set()
+        await page.wait_for_selector("dl.answers")
+        shown = await page.inner_text("dl.answers")
+        assert "Ann B." in shown and "chess" in shown
+
+
+async def test_a_form_takes_nothing_more_while_it_is_on_its_way_and_all_of_it_after_the_user_has_stopped_that() -> None:
+    async with sitting() as desk, asking(desk, HOBBIES):
+        page = await desk.page()
+        await page.get_by_label("Your name").fill("Ann")
+        await saved(page)
+        await page.clock.install()
+        stopped: list[Any] = []
+
+        async def hold(route: Any) -> None:
+            if route.request.is_navigation_request():
+                stopped.append(route)
+            else:
+                await route.continue_()
+
+        await page.route("**", hold)
+        await page.focus("#f0")
+        await page.evaluate(
+            """() => new Promise((done) => {
+                const form = document.querySelector("form")
+                new MutationObserver(() => { if (form.inert) done() }).observe(form, {attributes: true})
+                form.querySelector("button[value=review]").click()
+            })"""
+        )
+        await until(lambda: stopped)
+        await stopped[0].abort("aborted")
+        await page.clock.run_for(3_000)
+        await page.wait_for_selector("#f0:focus")
+        await page.keyboard.type("a")
+        await page.get_by_label("chess").check()
+        assert await page.get_by_label("Your name").input_value() == "Anna"
 
 
 def refuse_with_403(users: list[str]) -> str:

@@ -386,17 +386,7 @@ class Card {
     if (this.isSending) { this.isSending = false; this.isLeaving = true; return; }
     event.preventDefault();
     if ((["accept", "open", "confirm"].includes(action) || "confirm" in this.data) && !("awake" in this.data)) return;
-    const bad = this.form && action === "review" ? this.unreadable() : [];
-    if (bad.length) {
-      for (const input of bad) {
-        this.touched.add(input.id);
-        this.showErrors(input.id, this.errorsOf(input.id));
-      }
-      bad[0].focus();
-      return;
-    }
-    const sent = this.encode(form, button && button.name ? { [button.name]: action } : {});
-    if (!sent) return;
+    if (!this.read(form, button)) return;
     // Ignore a second click on a button: its answer would be late.
     if (button && this.sending === button) return;
     this.showSending(button);
@@ -404,24 +394,52 @@ class Card {
     // The form is left only if the server answers this user: nothing that was entered is lost.
     const isReached = await this.canReach(form);
     if (attempt !== this.attempt) return;  // The user has meanwhile clicked on something else.
-    if (!isReached) { this.showSending(null); return; }
+    const sent = isReached && this.read(form, button);  // with what was entered meanwhile
+    if (!sent) { this.showSending(null); return; }
     this.after(SENT_AFTER, () => { if (attempt === this.attempt) this.showSending(null); });
     if (!this.host.isPage) {
       this.isLeaving = true;
-      if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
+      const isShown = this.host.show(form.getAttribute("action"), { method: "POST", body: sent });
+      this.hold(form);
+      if (!await isShown) {
         this.isLeaving = false;
         this.showSending(null);
         this.showConnection(false);
       }
       return;
     }
-    for (const each of form.elements) if (each.name && each !== button && !sent.has(each.name)) each.disabled = true;
+    const filled = new FormData(form);
+    for (const each of form.elements) if (filled.has(each.name) && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
     form.requestSubmit(button);
+    this.hold(form);
+  }
+
+  // Return what a button sends.  If it cannot be sent, say why, and return null.
+  read(form, button) {
+    const action = button ? button.value : "";
+    const bad = this.form && action === "review" ? this.unreadable() : [];
+    for (const input of bad) {
+      this.touched.add(input.id);
+      this.showErrors(input.id, this.errorsOf(input.id));
+    }
+    if (bad.length) bad[0].focus();
+    return bad.length ? null : this.encode(form, button && button.name ? { [button.name]: action } : {});
+  }
+
+  // Take nothing more while a form is on its way: it would be lost.
+  hold(form) {
+    this.held = form.getRootNode().activeElement;
+    form.inert = true;
   }
 
   // Show which button was clicked while its answer is awaited; null for none.
   showSending(button) {
+    const form = this.sending?.form;
+    if (form?.inert) {
+      form.inert = false;
+      this.held?.focus();
+    }
     this.sending?.removeAttribute("aria-busy");
     this.sending = button;
     this.sending?.setAttribute("aria-busy", "true");
