@@ -587,6 +587,24 @@ def test_typed_options_join_those_that_were_selected_with_buttons() -> None:
     assert answer.content == {"a": ["wine", "bread"]}
 
 
+def test_a_name_that_selects_no_option_lists_those_that_contain_it_with_their_numbers() -> None:
+    towns = [*(f"Town {at}" for at in range(40)), "Zürich", "Zug"]
+    conversation = converse(form({"home": {"enum": towns}, "tags": {"type": "array", "items": {"enum": towns}}}))
+    conversation.start()
+    turn = conversation.reply("zur")
+    assert host_lines(turn) == ["Select one of the options."]
+    assert [(each.labels, each.numbers) for each in turn.parts if isinstance(each, OptionList)] == [
+        (("Zürich",), (41,))
+    ]
+    turn = conversation.reply("town")
+    assert [len(each.labels) for each in turn.parts if isinstance(each, OptionList)] == [20]
+    assert "20 more. Type /options to list all." in host_lines(turn)
+    assert not any(isinstance(each, OptionList) for each in conversation.reply("Paris").parts)
+    conversation.reply("41")
+    turn = conversation.reply("zu")
+    assert [each.labels for each in turn.parts if isinstance(each, OptionList)] == [("Zürich", "Zug")]
+
+
 def test_the_help_of_a_chat_names_no_keys() -> None:
     lines = host_lines(play(converse(form(FIELDS), style=BUTTONS), "/help"))
     assert "Send your answer as a message." in lines

@@ -15,7 +15,7 @@ from mcp_elicit_client.presentation.conversation.form_turns import FormTurns
 from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, FormStep
 from mcp_elicit_client.presentation.conversation.questions import find_command, help_lines
-from mcp_elicit_client.presentation.conversation.turns import HostText, Style, Turn
+from mcp_elicit_client.presentation.conversation.turns import HostText, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import option_labels, sent_note
 from mcp_elicit_client.presentation.form_input import (
     FieldInput,
@@ -151,7 +151,8 @@ class FormConversation:
         state = self._answers.set(field, given)
         if state.errors:
             has_commands = not self._style.has_buttons
-            return self._turns.repeat(*self._answers.error_parts(field, state, has_commands=has_commands))
+            errors = self._answers.error_parts(field, state, has_commands=has_commands)
+            return self._turns.repeat(*errors, *self._similar_options(given))
         note = self._note(field, given)
         self._advance(1)
         return self._turns.ask(*([HostText(note)] if note else []))
@@ -247,15 +248,21 @@ class FormConversation:
         named = self._positions(given) if self._style.has_buttons and self._progress.view.selected else ()
         if named:
             return self._look(self._progress.view.adding(named))
-        if self._finds_options(text):
+        if self._style.has_buttons and self._finds_options(text):
             return self._look(self._progress.view.searching(text))
         return self.give(given)
 
     def _finds_options(self, text: str) -> bool:
         """Return True if *text* selects no option, but a search for it finds some."""
-        if not self._style.has_buttons or not matches(option_labels(self._field, self._catalog), text):
+        if not matches(option_labels(self._field, self._catalog), text):
             return False
         return bool(read_field(self._field, text, self._context, check_pattern=False).errors)
+
+    def _similar_options(self, given: FieldInput) -> Iterable[Part]:
+        """Return the options that contain the typed text *given*, which selects none, where they are no buttons."""
+        if self._style.has_buttons or not isinstance(given, str) or not self._finds_options(given):
+            return ()
+        return self._turns.question._replace(view=OptionView(search=given)).options(is_short=True)
 
     def _positions(self, given: FieldInput) -> Sequence[int]:
         """Return the positions of the options that *given* names, however few or many; empty if it names another."""
