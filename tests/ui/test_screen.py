@@ -1499,6 +1499,14 @@ async def test_random_keys_neither_accept_nor_crash(seed: int) -> None:
         assert (await person.done()).action == "cancel"
 
 
+async def test_in_a_very_small_terminal_an_error_takes_the_lines_of_keys_other_than_the_decline() -> None:
+    mail = {"type": "string", "format": "email", "title": "Mail"}
+    async with asking(form({"a": mail, "b": NAME}), columns=24, rows=8) as person:
+        await person.sees("F3 Decline")
+        await person.types("x")
+        await person.sees("|  x", "! Enter an", "email address,", "F3 Decline")
+
+
 async def test_a_draft_is_restored_after_the_user_cancelled() -> None:
     drafts = Drafts()
     async with asking(form({"a": NAME}), drafts=drafts) as person:

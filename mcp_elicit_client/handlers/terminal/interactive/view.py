@@ -40,6 +40,9 @@ _PAUSE = 0.2
 """Seconds without a key that show that nothing else is being typed."""
 
 _MIN_BODY = 2
+_MIN_KEYS = 3
+"""The keys that remain in a very small terminal for a field that needs more lines: also the one that declines."""
+
 _RULE_MARGIN = 9
 """The columns that `rule` needs beside the title and the expiry."""
 
@@ -414,7 +417,9 @@ class View(ABC):
         if room < _MIN_BODY:  # a very small terminal: the warnings scroll with the rest
             header, has_rule = header[: 2 if height >= _SMALL else 1], False
             body = self._with_warnings(body, width)
-            footer = self._footer(width, compact=True)[: max(height - len(header) - _MIN_BODY, 1)]
+            first, end = body.focus or (0, 0)
+            wanted = max(min(end - first + 1, height - len(header) - _MIN_KEYS), _MIN_BODY)
+            footer = self._footer(width, compact=True)[: max(height - len(header) - wanted, 1)]
             room = max(height - len(header) - len(footer), 1)
         self._header_rows = len(header)
         shown = self.viewport.show(body, room)
