@@ -619,7 +619,7 @@ class SearchableList {
     this.chosen = element("ul", { className: "chosen" });
     label.htmlFor = this.box.id;
     select.hidden = true;
-    select.before(element("div", { className: "combo" }, this.chosen, this.box, this.status, this.list));
+    select.before(element("div", { className: "combo" }, this.chosen, element("div", { className: "box" }, this.box), this.status, this.list));
     const on = (type, handler) => card.listenTo(this.box, type, handler);
     on("input", () => { this.active = -1; this.open(this.box.value); });
     on("click", () => { if (this.list.hidden) this.open(""); });
