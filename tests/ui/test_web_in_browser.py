@@ -61,6 +61,35 @@ async def test_a_form_is_filled_in_with_the_keyboard_only(web: Web, has_script: 
     assert answer.content == {"name": "Ann", "sure": False}
 
 
+async def test_a_text_is_reviewed_and_sent_with_three_keys(web: Web) -> None:
+    params = form_params({"properties": {"name": {"type": "string"}}, "required": ["name"]})
+    async with web.asked(params) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.fill("#f0", "Ann")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("h1:focus:has-text('Check your answers')")
+        await until_it_takes_a_yes(page)
+        for key in ("Tab", "Enter"):
+            await page.keyboard.press(key)
+        assert (await question.over()).content == {"name": "Ann"}
+
+
+async def test_the_review_says_no_longer_that_there_is_no_connection_when_there_is_one_again(web: Web) -> None:
+    params = form_params({"properties": {"name": {"type": "string"}}, "required": ["name"]})
+    async with web.asked(params) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.fill("#f0", "Ann")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(page)
+        await page.context.set_offline(True)
+        await page.click("button[value=accept]")
+        await page.wait_for_selector("[data-saved].is-lost")
+        await page.context.set_offline(False)
+        await page.wait_for_selector("[data-saved]:not(.is-lost)", state="attached")
+        assert not question.is_over.is_set()
+
+
 async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_page(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")

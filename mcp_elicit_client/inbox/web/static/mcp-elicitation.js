@@ -377,7 +377,10 @@ class Card {
   guardForms() {
     // Ignore a second click that was meant for the previous page.
     this.after(AWAKE_AFTER, () => { this.data.awake = ""; if (this.host.isPage) document.body.dataset.awake = ""; });
-    for (const form of this.root.querySelectorAll("form")) this.listenTo(form, "submit", (event) => this.submit(event, form));
+    for (const form of this.root.querySelectorAll("form")) {
+      this.listenTo(form, "submit", (event) => this.submit(event, form));
+      this.listenTo(window, "online", () => { if (form !== this.form) this.canReach(form); });
+    }
   }
 
   async submit(event, form) {
@@ -786,7 +789,8 @@ function hasLetters(text, letters) {
 const focused = history.state && history.state.focused;
 const PAGE = {
   isPage: true,
-  takesFocus: Boolean(focused),
+  // A step to which a button of the user led begins at its heading, as in the element: Tab leads on to its buttons.
+  takesFocus: Boolean(focused) || new URLSearchParams(location.search).has("view"),
   focused,
   request: (path, { accept = "text/html", ...options } = {}) => fetch(path, { redirect: "manual", ...options, headers: { Accept: accept } }),
   reload: () => {
