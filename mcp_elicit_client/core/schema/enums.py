@@ -172,7 +172,8 @@ def options_of_union(branches: Sequence[Mapping[str, Any]], report: Report) -> l
     """
     listed: list[dict[str, object]] = []
     for branch in branches:
-        options = options_of(branch, report) if branch.keys() <= _LISTING else None
+        is_list = branch.keys() <= _LISTING and len(ENUM_KEYWORDS.intersection(branch)) == 1
+        options = options_of(branch, report) if is_list else None
         if options is None:
             return None
         types = _types(branch["type"]) if "type" in branch else None

@@ -220,6 +220,7 @@ def webhook_authenticator(
         if message_id != web.path_params.get("id"):
             _logger.warning("an answer that a webhook sent later was refused: its ID is that of another request")
             return None
-        return web.query_params.get("user", default_user)
+        user: str | None = web.query_params.get("user", default_user)
+        return user
 
     return authenticate

@@ -83,7 +83,7 @@ class RedisStore:
             raise MissingExtraError("redis", "an inbox in Redis") from error
         check_type("url", url, str)
         try:
-            ConnectionPool.from_url(url).make_connection()  # which is not opened
+            ConnectionPool.from_url(url).make_connection()  # type: ignore[no-untyped-call]  # it is not opened
         except (RedisError, TypeError, ValueError):  # also if an option after the question mark is unknown
             raise ValueError(
                 "`url` must be a URL of Redis, such as redis://localhost:6379, with known options."
