@@ -21,11 +21,8 @@ from mcp_elicit_client.calls.suspending import (
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError, ResumeError
 from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
-from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
+from mcp_elicit_client.inbox.suspended_calls import CLOSE_TIMEOUT, SuspendedCalls
 from mcp_elicit_client.typing import Request
-
-CLOSE_TIMEOUT = 5.0
-"""The maximum time for giving a call back to the store, in seconds."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 

@@ -18,7 +18,7 @@ import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting
-from mcp_elicit_client.calls.resuming import CLOSE_TIMEOUT, GivenAnswer, LoadedCall, load_call
+from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedCall, load_call
 from mcp_elicit_client.calls.suspending import (
     Claim,
     Deferral,
@@ -38,6 +38,7 @@ from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, TaskError
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
+from mcp_elicit_client.inbox.suspended_calls import CLOSE_TIMEOUT
 
 MIN_LIFETIME = 60.0
 """The minimum time for which a suspended task is stored, in seconds, even if the server states less."""
@@ -129,7 +130,7 @@ class TaskSuspender:
             raise
         finally:
             if not isinstance(result, SuspendedCall):  # the ID of the stored call was not returned
-                await self._finish_quietly()
+                await self._calls.erase(self._stored.id)
         return result
 
     async def _run_new(self) -> Any:
@@ -314,7 +315,3 @@ class TaskSuspender:
                 await self._close()
             except InboxError as error:  # The task expires.
                 _logger.warning("The answers to a task of server %r could not be erased. %s", self._server, error)
-
-    async def _finish_quietly(self) -> None:
-        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
-            await self._calls.store.finish(self._stored.id)

@@ -412,9 +412,10 @@ class CallSuspender(CallPauser):
         user = user_of_call(options, self._call.user)
         snapshot = paused.snapshot.model_copy(update={"user": user, "reference": options.reference})
         try:
-            stored = await calls_of(options.inbox).suspend(
-                owner_of_call(options, self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
-            )
+            with self._call.timeouts.paused_for_host():
+                stored = await calls_of(options.inbox).suspend(
+                    owner_of_call(options, self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
+                )
         except ValueError as error:
             raise CallError(
                 "The call cannot be suspended: a request cannot be written as JSON. Call without `suspend`."

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
+import anyio
+
 from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.records import RecordCodec, is_id
 from mcp_elicit_client.inbox.stores.models import StoredCall, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.typing import Request
+
+CLOSE_TIMEOUT = 5.0
+"""The maximum time for giving a call back to the store, or erasing it, in seconds."""
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class SuspendedCalls:
         self, owner: str, body: str, requests: Sequence[Request], resume_timeout: float, call_id: str | None = None
     ) -> StoredCall:
         """
-        Store a call and its requests.
+        Store a call and its requests.  If that fails or is cancelled, nothing stays pending: no one gets the ID.
 
         Args:
             owner: The user or conversation that they belong to.
@@ -74,8 +83,20 @@ class SuspendedCalls:
             created_at=now,
             expires_at=now + resume_timeout,
         )
-        await self.store.suspend(call, stored)
+        try:
+            await self.store.suspend(call, stored)
+        except BaseException:  # It may have been stored.
+            await self.erase(used_id)
+            raise
         return call
+
+    async def erase(self, call_id: str) -> None:
+        """Erase a call that no one will resume, and withdraw its requests, even if this task is cancelled."""
+        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
+            try:
+                await self.store.finish(call_id)
+            except InboxError as error:  # It expires.
+                _logger.warning("a suspended call could not be erased: %s", error)
 
     async def update(
         self, call: StoredCall, body: str, requests: Sequence[Request], expires_at: float

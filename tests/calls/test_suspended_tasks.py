@@ -372,6 +372,35 @@ async def test_a_cancelled_call_leaves_no_task_behind(tasker: Tasker, stores: St
     assert [call.state for call in stores.made[0]._calls.values()] == ["finished"]
 
 
+async def test_a_task_that_is_cancelled_while_its_request_is_stored_leaves_none_to_the_user(
+    tasker: Tasker, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = Process(tasker, stores)
+    store, has_stored = stores.made[0], anyio.Event()
+    update = store.update
+
+    async def update_and_take_long(*arguments: Any) -> bool:
+        await update(*arguments)
+        has_stored.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def cancel() -> None:
+        await has_stored.wait()
+        monkeypatch.undo()
+        assert await process.messages()
+        calling.cancel()
+
+    async with process.connected() as (caller, client), anyio.create_task_group() as group:
+        monkeypatch.setattr(store, "update", update_and_take_long)
+        group.start_soon(cancel)
+        with anyio.CancelScope() as calling:
+            await caller.call_tool(client, "run", plan(ask("a")), suspend=process.options)
+
+    assert await process.messages() == []
+    assert [call.state for call in store._calls.values()] == ["finished"]
+
+
 async def test_a_task_that_the_server_has_forgotten_has_expired(tasker: Tasker, stores: Stores) -> None:
     process = Process(tasker, stores)
     suspended = await process.call(plan(ask("a")))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -27,6 +28,7 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, read_snapshot
 from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.stores.models import StoredCall, StoredRequest
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,
@@ -291,6 +293,64 @@ async def test_a_call_that_is_too_large_is_not_suspended(
             await who.call_tool(client, "state", {"size": 10_000}, suspend=suspend)
 
     assert not (await suspend.inbox.list("ann")).entries
+
+
+class NotifyingStore(MemoryStore):
+    """Says when it has stored a call, and then takes as long as it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_stored = anyio.Event()
+        self.is_quick = False
+        self.deadline = 0.0
+
+    async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+        await super().suspend(call, requests)
+        self.has_stored.set()
+        self.deadline = anyio.current_effective_deadline()
+        if not self.is_quick:
+            await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+async def test_a_call_that_is_cancelled_while_it_is_stored_leaves_no_request_to_the_user(is_resumed: bool) -> None:
+    store, seen = NotifyingStore(), list[str]()
+    suspend = SuspendOptions(Inbox(store), "ann")
+
+    async def call() -> None:
+        if not is_resumed:
+            await who.call_tool(client, "form", {}, suspend=suspend)
+            return
+        store.is_quick = True
+        asked = await who.call_tool(client, "nag", {"reword": True}, suspend=suspend)
+        suspended = await answer(suspend, asked, NAMED)
+        store.is_quick, store.has_stored = False, anyio.Event()
+        can_be_cancelled.set()
+        await who.resume(suspended.id, client, suspend)
+
+    async with visitor(seen) as (who, client), anyio.create_task_group() as group:
+        group.cancel_scope.deadline = anyio.current_time() + 60
+        can_be_cancelled = anyio.Event()
+        if not is_resumed:
+            can_be_cancelled.set()
+        group.start_soon(call)
+        await can_be_cancelled.wait()
+        await store.has_stored.wait()
+        assert (await suspend.inbox.list("ann")).entries
+        group.cancel_scope.cancel()
+
+    assert not (await suspend.inbox.list("ann")).entries
+    assert (await suspend.inbox.history("ann")).entries[0].state == "withdrawn"
+    assert [each.state for each in store._calls.values()] == ["finished"]
+
+
+async def test_the_time_for_storing_a_call_is_not_that_of_the_server() -> None:
+    store, seen = NotifyingStore(), list[str]()
+    store.is_quick = True
+    async with visitor(seen) as (who, client):
+        await who.call_tool(client, "form", {}, suspend=SuspendOptions(Inbox(store), "ann"), timeout=30)
+
+    assert store.deadline == math.inf
 
 
 async def test_a_call_that_is_not_json_is_not_suspended(suspend: SuspendOptions, seen: list[str]) -> None:
