@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import io
@@ -223,6 +224,12 @@ async def test_a_url_is_visited_and_the_call_finished(tmp_path: Path) -> None:
         assert "Ordered and paid." in pane.sees("exit status 0")
 
 
+def printed_result(output: str, prompt: str) -> Any:
+    """Return the only text of the result that a program of the page printed after its last *prompt*."""
+    (text,) = ast.literal_eval(output.rpartition(prompt)[2])
+    return json.loads(text)
+
+
 def test_a_ten_line_callback_is_replaced(tmp_path: Path) -> None:
     if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
         skip_or_fail("tmux or the extra terminal is not installed")
@@ -230,7 +237,7 @@ def test_a_ten_line_callback_is_replaced(tmp_path: Path) -> None:
     page.save()
 
     before = page.run("python before.py", typed=[*13 * [""], "y"])
-    assert json.loads(before.stdout.rpartition("Send? [y/n] ")[2])["content"]["guests"] == ""
+    assert printed_result(before.stdout, "Send? [y/n] ")["content"]["guests"] == ""
 
     with window(page.command("python after.py"), environment(page.environment()), cwd=tmp_path) as pane:
         pane.sees("restaurant asks for 13 answers", "Ctrl+S Review")
@@ -246,7 +253,7 @@ def test_a_user_interface_is_kept_as_a_handler(tmp_path: Path) -> None:
     own = page.run("python own.py", typed=typed)
 
     assert "Enter a whole number." in own.stdout
-    answer = json.loads(own.stdout.rpartition("decline or cancel: ")[2])
+    answer = printed_result(own.stdout, "decline or cancel: ")
     assert (answer["action"], answer["content"]["name"], answer["content"]["guests"]) == ("accept", "Ann", 3)
 
 
