@@ -54,7 +54,7 @@ def test_the_program_with_a_terminal_passes(page: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_callback_with_helpers_fails_nothing_without_a_user(tmp_path: Path) -> None:
-    program = block("docs/handlers.md", "async def callback(context, params)")
+    program = block("docs/handlers.md", "async def callback(")
 
     found = outcomes(program, tmp_path, "--only", "without a user, and failures", "--silence", "1")
 
