@@ -126,7 +126,6 @@ class TaskSuspender:
             result = await self._run_new() if wait else self._suspended()
         except BaseException as error:
             await self._poller.abandon_after(error, is_owned=True)
-            await self._close_quietly()
             raise
         finally:
             if not isinstance(result, SuspendedCall):  # the ID of the stored call was not returned

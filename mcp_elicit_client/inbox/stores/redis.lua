@@ -134,14 +134,16 @@ local function close_orphaned(lease_owner, lease_end)
     end
   end
   -- No task waits any more for answers that this process did not receive in time.
+  local owners = {}
   for _, id in ipairs(redis.call('SRANDMEMBER', undelivered, 500)) do
     local found = redis.call('HMGET', key('request', id), 'expires_at', 'owner')
     if not found[1] or tonumber(found[1]) <= now then
       redis.call('HDEL', key('request', id), 'answer')
       redis.call('SREM', undelivered, id)
-      if found[2] then limit_history(found[2]) end
+      if found[2] then owners[found[2]] = true end
     end
   end
+  for owner in pairs(owners) do limit_history(owner) end
   if redis.call('EXISTS', leased) == 0 and redis.call('EXISTS', undelivered) == 0 then
     redis.call('ZREM', leases, lease_owner)
   end
