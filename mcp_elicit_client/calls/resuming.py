@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-
-import anyio
 
 from mcp_elicit_client.calls.suspending import (
     CallSnapshot,
@@ -21,10 +18,8 @@ from mcp_elicit_client.calls.suspending import (
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError, ResumeError
 from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
-from mcp_elicit_client.inbox.suspended_calls import CLOSE_TIMEOUT, SuspendedCalls
+from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.typing import Request
-
-_logger = logging.getLogger("mcp_elicit_client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +140,7 @@ async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIt
         claim.was_sent = False
         raise
     finally:
-        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
-            try:
-                if not claim.was_sent:
-                    await calls.store.release(call_id, token)
-                elif not claim.was_suspended:
-                    await calls.store.finish(call_id)
-            except InboxError as error:
-                _logger.warning("a suspended call could not be given back to its store: %s", error)
+        if not claim.was_sent:
+            await calls.release(call_id, token)
+        elif not claim.was_suspended:
+            await calls.erase(call_id)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from typing import Any
 
 import anyio
 
@@ -92,11 +93,11 @@ class SuspendedCalls:
 
     async def erase(self, call_id: str) -> None:
         """Erase a call that no one will resume, and withdraw its requests, even if this task is cancelled."""
-        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
-            try:
-                await self.store.finish(call_id)
-            except InboxError as error:  # It expires.
-                _logger.warning("a suspended call could not be erased: %s", error)
+        await _quietly(self.store.finish(call_id))
+
+    async def release(self, call_id: str, token: str) -> None:
+        """Suspend a call again that was claimed with *token*, even if this task is cancelled: nothing was sent."""
+        await _quietly(self.store.release(call_id, token))
 
     async def update(
         self, call: StoredCall, body: str, requests: Sequence[Request], expires_at: float
@@ -146,3 +147,12 @@ class SuspendedCalls:
         if stored is None:
             return Answer.cancel(by="error", reason="the request is no longer stored")
         return None if stored.resolution is None else self.codec.decode_answer(stored, stored.resolution)
+
+
+async def _quietly(closing: Coroutine[Any, Any, None]) -> None:
+    """Await *closing*, even if this task is cancelled.  If that fails or takes long, the call expires."""
+    with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
+        try:
+            await closing
+        except InboxError as error:
+            _logger.warning("a suspended call could not be given back to its store: %s", error)
