@@ -140,7 +140,7 @@ def pytest_collection_finish() -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say what a quick run leaves out."""
     if config.option.markexpr == "not slow":
-        left_out = "tests that start a process, a browser or a server"
+        left_out = "tests that start a process, a browser or a server, or wait"
         terminalreporter.write_line(f"Not run: {left_out}; nox -s \"tests(mcp='2.3')\" runs all")
 
 

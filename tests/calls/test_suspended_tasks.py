@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from typing import Any
 
 import anyio
@@ -238,7 +239,8 @@ async def test_a_task_that_has_ended_withdraws_its_requests_and_erases_answers(t
 async def test_a_result_is_returned_although_the_answers_cannot_be_erased(
     tasker: Tasker, stores: Stores, seen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    process = Process(tasker, stores, policy=lambda _handler: decline)
+    impatient: Any = partial(stores, lock_timeout=0.1)
+    process = Process(tasker, impatient, policy=lambda _handler: decline)
     await process.inbox.list("ann")
     with closing(sqlite3.connect(stores.path, isolation_level=None)) as other:
         save = tasker._save

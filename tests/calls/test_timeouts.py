@@ -97,7 +97,7 @@ async def test_a_server_that_hangs_before_its_request_times_out(connect_mode: Co
         with pytest.raises(
             CallTimeoutError, match=r"the server took 0.5 s \(limit 0.5 s\), the user 0.0 s \(no limit\)"
         ):
-            await call(caller, client, "slow", {"mark": "/nonexistent"}, timeout=0.5, answer_timeout=None)
+            await call(caller, client, "silent", timeout=0.5, answer_timeout=None)
 
 
 async def test_the_read_timeout_of_the_session_does_not_apply(connect_mode: ConnectMode) -> None:
@@ -217,7 +217,7 @@ async def test_a_request_has_the_time_of_the_calls_that_go_on(ended_at: float, l
 
         async def end_the_longer_call() -> None:
             with anyio.move_on_after(ended_at):
-                await call(caller, client, "slow", {"mark": "/nonexistent"}, answer_timeout=None)
+                await call(caller, client, "silent", answer_timeout=None)
 
         started = anyio.current_time()
         group.start_soon(end_the_longer_call)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_elicit_client import Answer, FormRequest, UrlRequest, parse_request
@@ -159,7 +159,6 @@ def means_send(text: str) -> bool:
     return bool(text.strip()) and "send".startswith(" ".join(text.split()).casefold().removeprefix("/") or "?")
 
 
-@settings(max_examples=200)
 @given(REPLIES, st.sampled_from(REQUESTS))
 def test_random_replies_never_send_a_form_without_the_word_for_it(replies: list[str], request: FormRequest) -> None:
     conversation = converse(request)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_elicit_client import ChoiceField, FormRequest, MultiChoiceField, RequestError, parse_request
@@ -35,7 +35,6 @@ def form_of(schema: dict[str, Any]) -> Any:
     return request.form
 
 
-@settings(max_examples=100)
 @given(FORMS | SCHEMA)
 def test_every_field_is_shown_or_named(schema: dict[str, Any]) -> None:
     form = form_of(schema)
@@ -66,7 +65,6 @@ def test_options_that_share_a_title_look_different() -> None:
     assert [each.title for each in one.choices] == [each.title for each in many.choices] == ["Yes (x)", "Yes (y)"]
 
 
-@settings(max_examples=100)
 @given(FORMS | SCHEMA)
 def test_every_option_comes_back_as_its_value(schema: dict[str, Any]) -> None:
     form = form_of(schema)
@@ -94,7 +92,6 @@ def test_a_suggested_list_that_comes_back_as_it_was_shown_is_unchanged(default: 
     assert plain.content({"lines": plain.form.fields[0].default}) == {"lines": default}
 
 
-@settings(max_examples=100)
 @given(FORMS | SCHEMA, st.data())
 def test_any_content_is_restored_without_an_error_and_then_checked(schema: dict[str, Any], data: Any) -> None:
     form = form_of(schema)

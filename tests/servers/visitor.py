@@ -351,6 +351,10 @@ class Tools:
                 await peer.form("Delete all files?")
         return {}
 
+    async def silent(self, _peer: Peer) -> Any:
+        """Neither ask nor return."""
+        await anyio.sleep_forever()
+
     async def slow(self, peer: Peer, mark: str) -> Any:
         """Return once the file *mark* is there, having asked nothing."""
         await until_marked(mark)

@@ -1,5 +1,7 @@
 """
-Which tests are slow, and which need POSIX; slow ones start a process, a browser or a server, or have a large input.
+Which tests are slow, and which need POSIX.
+
+Slow tests start a process, a browser or a server, wait for a second or more, or have a large input.
 
 The rules read the code of the tests, so that few tests have to be named.
 """
@@ -44,7 +46,11 @@ TESTS = frozenset(
         "test_a_change_of_any_byte_is_detected",
         "test_a_flood_does_not_delay_other_servers",
         "test_a_flood_leaves_nothing_behind",
+        "test_a_slow_pattern_does_not_block_the_event_loop",
+        "test_a_wheel_from_the_source_distribution_has_the_same_metadata",
         "test_a_wrong_callback_is_detected",
+        "test_after_an_outage_of_the_store_processes_have_the_time_of_a_lease_to_renew_theirs",
+        "test_an_answer_that_cannot_be_read_neither_stops_the_others_nor_ends_the_lease",
         "test_chromium_opens_the_page_that_was_shown",
         "test_each_accepted_url_is_opened_once_and_no_rejected_one",
         "test_every_import_is_declared_as_a_dependency_or_an_extra",
@@ -53,13 +59,16 @@ TESTS = frozenset(
         "test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_contacts",
         "test_ten_thousand_options_are_answered_without_javascript",
         "test_ten_thousand_options_are_selected_in_linear_time",
+        "test_the_demo_asks_no_user_if_standard_input_is_closed",
         "test_the_demo_calls_every_tool_in_every_mode",
         "test_the_gateway_of_the_guide_serves_over_stdio",
+        "test_the_policy_for_answer_timeouts_lets_the_user_extend_them",
+        "test_the_task_that_waits_notices_an_extension_by_another_process",
         "test_truncation_at_any_byte_is_detected",
         "test_type_checkers_refuse_just_the_wrong_registrations_and_calls",
     }
 )
-"""Tests that start processes inside the package, or take more than a second because of the size of their input."""
+"""Tests that start processes inside the package, wait for a second or more, or have a large input."""
 
 MODULES = frozenset(
     {
