@@ -325,7 +325,7 @@ def notebook(session: nox.Session) -> None:
 @nox.session
 def compatibility(session: nox.Session) -> None:
     """Test every host library and write ``docs/compatibility.md``; takes about ten minutes."""
-    install(session, UV)
+    install(session, "-e", ".", *TEST, UV)
     session.run("python", "-m", "tests.compatibility.matrix", *session.posargs)
 
 
