@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -48,6 +48,32 @@ _ClientSession: Any = mcp.ClientSession
 _Client: Any = getattr(mcp, "Client", object)
 _NOTIFY_TIMEOUT = 1.0
 """The maximum time for reporting an abandoned request to the server, in seconds."""
+
+
+class _OpenRequests:
+    """
+    The open requests of one server, by their IDs.
+
+    A request that has the ID of an open one replaces it: the SDK can withdraw
+    only the later one, and the server takes one response.
+    """
+
+    def __init__(self) -> None:
+        self._scopes: dict[str | int, anyio.CancelScope] = {}
+
+    @contextlib.contextmanager
+    def answering(self, request_id: str | int) -> Iterator[None]:
+        """Return a block in which a request is answered.  It is left at once when another request replaces this one."""
+        replaced = self._scopes.get(request_id)
+        if replaced is not None:
+            replaced.cancel()
+        with anyio.CancelScope() as scope:
+            self._scopes[request_id] = scope
+            try:
+                yield
+            finally:
+                if self._scopes.get(request_id) is scope:
+                    del self._scopes[request_id]
 
 
 def client_session(read: Any, write: Any, *, modes: Collection[Mode], resolve_task: Resolve, **options: Any) -> Any:
@@ -99,14 +125,17 @@ def prepare_session(session: Any, modes: Collection[Mode]) -> Any:
     dispatcher = session._dispatcher  # noqa: SLF001
     session.disconnected = CancellingEvent()
     session._build_capabilities = functools.partial(_declared, session._build_capabilities, modes)  # noqa: SLF001
-    session._on_request = functools.partial(_on_request, session._on_request)  # noqa: SLF001
+    session._on_request = functools.partial(_on_request, session._on_request, _OpenRequests())  # noqa: SLF001
     dispatcher.send_raw_request = functools.partial(_send_raw_request, dispatcher.send_raw_request)
     dispatcher.run = functools.partial(_run, dispatcher.run, session.disconnected)
     return session
 
 
-async def _on_request(answer: Any, context: Any, method: str, params: Any) -> Any:
-    return await answer(context, method, complete_params(method, params))
+async def _on_request(answer: Any, open_requests: _OpenRequests, context: Any, method: str, params: Any) -> Any:
+    with open_requests.answering(context.request_id):
+        return await answer(context, method, complete_params(method, params))
+    context.cancel_requested.set()  # so that the SDK sends no response: it would answer the later request
+    return {}
 
 
 async def _send_raw_request(send: Any, *arguments: Any, **options: Any) -> Any:
@@ -191,7 +220,8 @@ class _ConcurrentSession(_WithoutGroups, _ClientSession):  # type: ignore[misc,u
     def __init__(self, read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> None:
         super().__init__(CompletingStream(read), write, **options)
         self._modes = modes
-        self._open_requests: Any = None
+        self._group: Any = None
+        self._open_requests = _OpenRequests()
         self.disconnected = CancellingEvent()
         self.protocol_version: str | None = None
 
@@ -226,7 +256,7 @@ class _ConcurrentSession(_WithoutGroups, _ClientSession):  # type: ignore[misc,u
 
     async def _receive_loop(self) -> None:
         async with anyio.create_task_group() as group:
-            self._open_requests = group
+            self._group = group
             try:
                 await super()._receive_loop()
             finally:
@@ -237,12 +267,13 @@ class _ConcurrentSession(_WithoutGroups, _ClientSession):  # type: ignore[misc,u
         if not _is_elicitation(responder):
             await super()._received_request(responder)
             return
-        self._open_requests.start_soon(self._answer, responder)
+        self._group.start_soon(self._answer, responder)
         await anyio.lowlevel.checkpoint()  # the task takes the responder, so that it can be cancelled
 
     async def _answer(self, responder: Any) -> None:
         try:
-            await super()._received_request(responder)
+            with self._open_requests.answering(responder.request_id):
+                await super()._received_request(responder)
         except anyio.get_cancelled_exc_class():
             if not responder.cancelled:  # the session ends, not this request
                 raise

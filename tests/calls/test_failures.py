@@ -246,6 +246,30 @@ async def test_a_redirect_to_another_path_of_the_server_is_followed(era: Era) ->
     assert result["content"][0]["text"] == TYPED
 
 
+@pytest.mark.event_loops("asyncio", "trio")
+async def test_a_request_with_the_id_of_an_open_one_replaces_it() -> None:
+    """The SDK can withdraw only the later one, and the server takes one answer."""
+    asked: list[str] = []
+    is_withdrawn = anyio.Event()
+
+    async def answer(request: Request) -> Answer:
+        asked.append(request.message)
+        if request.message == "What?":
+            try:
+                await anyio.sleep_forever()
+            finally:
+                is_withdrawn.set()
+        await is_withdrawn.wait()
+        return Answer.accept({"text": TYPED}, by="user")
+
+    with raw_server("legacy", "stdio") as (where, _), anyio.fail_after(60):
+        async with connect(where, Caller(answer, "raw"), mode="legacy") as connection:
+            result = await connection.call_tool("reused", {})
+
+    assert asked == ["What?", "What else?"]
+    assert result["content"][0]["text"] == TYPED
+
+
 MESSAGE_ONLY: list[dict[str, Any]] = [
     {},
     {"mode": "form"},

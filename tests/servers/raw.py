@@ -86,6 +86,16 @@ class Peer:
             answer = self.receive()
         return typed(answer)
 
+    def reused(self) -> str:
+        """Ask twice with one ID, and return every answer."""
+        self.send(question("q"))
+        self.send(question("q", "What else?"))
+        answers = [typed(self.receive())]
+        self.send({"id": "ping", "method": "ping"})
+        while (answer := self.receive())["id"] != "ping":
+            answers.append(typed(answer))
+        return " ".join(answers)
+
     def forever(self) -> str:
         self.send(question("q"))
         while True:
