@@ -6,6 +6,7 @@ import contextvars
 import functools
 import hashlib
 import math
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -219,6 +220,7 @@ class ActiveCall:
         context: The context in which the call was made.
         max_questions: As above.
         open_requests: The open requests that the server sent itself.
+        started_at: When the call was made, on ``time.perf_counter``.
     """
 
     def __init__(  # noqa: PLR0913 -- the parts of one call
@@ -240,6 +242,7 @@ class ActiveCall:
             self.history = history
         self.max_questions = max_questions
         self.open_requests: set[OpenRequest] = set()
+        self.started_at: float = time.perf_counter()
         self._refused_before: Collection[str] | None = None
         self._opened: set[str] = set()
 

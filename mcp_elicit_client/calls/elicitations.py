@@ -216,7 +216,9 @@ class ElicitationDispatcher:
         if any(call.has_opened(request) for call in calls):
             # The server asks again, so an earlier completion does not count.
             self.completions.forget(request.elicitation_id)
-        return with_completion(request, UrlCompletion(self.completions, request.elicitation_id))
+        # Nor does one before the call, which was for an earlier use of the ID.
+        since = min((call.started_at for call in calls), default=-math.inf)
+        return with_completion(request, UrlCompletion(self.completions, request.elicitation_id, since))
 
 
 _calls_by_session: dict[int, set[ActiveCall]] = {}

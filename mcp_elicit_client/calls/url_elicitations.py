@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -113,7 +115,7 @@ class CompletionTracker:
     """
 
     def __init__(self) -> None:
-        self._completed: OrderedDict[str, None] = OrderedDict()
+        self._completed: OrderedDict[str, float] = OrderedDict()
         self._waiting: set[tuple[str, Waker]] = set()
 
     def on_message(self, message: object) -> None:
@@ -128,7 +130,7 @@ class CompletionTracker:
 
     def complete(self, elicitation_id: str) -> None:
         """Remember that an elicitation is complete."""
-        self._completed[elicitation_id] = None
+        self._completed[elicitation_id] = time.perf_counter()
         self._completed.move_to_end(elicitation_id)
         while len(self._completed) > MAX_REMEMBERED:
             self._completed.popitem(last=False)
@@ -140,16 +142,16 @@ class CompletionTracker:
         """Forget that an elicitation is complete, because the server asks for it again."""
         self._completed.pop(elicitation_id, None)
 
-    def is_complete(self, elicitation_id: str) -> bool:
-        """Return True if the server reported that an elicitation is complete."""
-        return elicitation_id in self._completed
+    def is_complete(self, elicitation_id: str, since: float = -math.inf) -> bool:
+        """Return True if the server has reported an elicitation as complete *since* a time of ``time.perf_counter``."""
+        return elicitation_id in self._completed and self._completed[elicitation_id] >= since
 
-    async def wait(self, elicitation_id: str) -> None:
-        """Wait until an elicitation is complete."""
+    async def wait(self, elicitation_id: str, since: float = -math.inf) -> None:
+        """Wait until `is_complete`."""
         waiting = (elicitation_id, Waker())
         self._waiting.add(waiting)
         try:
-            if not self.is_complete(elicitation_id):
+            if not self.is_complete(elicitation_id, since):
                 await waiting[1].wait()
         finally:
             self._waiting.discard(waiting)
@@ -157,15 +159,24 @@ class CompletionTracker:
 
 @dataclass(frozen=True, slots=True)
 class UrlCompletion:
-    """The `Completion` of one URL elicitation."""
+    """
+    The `Completion` of one URL elicitation.
+
+    Attributes:
+        tracker: The elicitations that the server reported as complete.
+        elicitation_id: Its ID.
+        since: Since when a report counts, on ``time.perf_counter``: servers
+            may use an ID again.
+    """
 
     tracker: CompletionTracker
     elicitation_id: str
+    since: float = -math.inf
 
     def is_finished(self) -> bool:
         """Return True if the server reported completion."""
-        return self.tracker.is_complete(self.elicitation_id)
+        return self.tracker.is_complete(self.elicitation_id, self.since)
 
     async def wait(self) -> None:
         """Wait until the server reports completion.  It may never do so."""
-        await self.tracker.wait(self.elicitation_id)
+        await self.tracker.wait(self.elicitation_id, self.since)

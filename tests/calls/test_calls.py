@@ -269,8 +269,7 @@ async def test_a_completion_does_not_count_when_the_server_asks_again(fresh: boo
         return YES
 
     async with visitor(User(note), "legacy", seen) as connection:
-        await call(connection, "finish", {"elicitation_id": "e0"})
-        await call(connection, "required", {"urls": [URL], "times": 2, "fresh": fresh})
+        await call(connection, "required", {"urls": [URL], "times": 2, "fresh": fresh, "complete": "early"})
 
     assert finished == [True, False]
 
@@ -284,14 +283,52 @@ async def test_a_completion_does_not_count_when_the_server_itself_asks_again() -
         return YES
 
     elicitations = ElicitationDispatcher(note, Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
-    elicitations.completions.complete("e1")
     with elicitations.during(ActiveCall(None, "t", CallTimeouts(None, None), 25)):
+        elicitations.completions.complete("e1")
         for url in (URL, URL, OTHER):
             params = {"mode": "url", "message": "Log in", "url": url, "elicitationId": "e1"}
             await elicitations.on_server_request(parse_request(params, server="mail"))
             elicitations.completions.complete("e1")
 
     assert finished == [True, False, False]
+
+
+async def test_a_completion_does_not_count_in_a_later_call_that_uses_its_id_again(seen: Seen) -> None:
+    """Otherwise the URL would be complete before the user has visited it."""
+    finished: list[bool] = []
+
+    async def note(request: UrlRequest) -> Answer:
+        assert request.completion is not None
+        if not finished:
+            await request.completion.wait()
+        finished.append(request.completion.is_finished())
+        return YES
+
+    async with visitor(User(note), "legacy", seen) as connection:
+        await call(connection, "required", {"urls": [URL], "key": "first", "complete": "early"})
+        await call(connection, "required", {"urls": [OTHER], "key": "second"})
+
+    assert finished == [True, False]
+
+
+async def test_a_completion_counts_in_each_call_that_was_active() -> None:
+    finished: list[bool] = []
+
+    async def note(request: Request) -> Answer:
+        assert isinstance(request, UrlRequest) and request.completion is not None
+        finished.append(request.completion.is_finished())
+        return YES
+
+    elicitations = ElicitationDispatcher(note, Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    first, second = (ActiveCall(None, "t", CallTimeouts(None, None), 25) for _ in range(2))
+    params = {"mode": "url", "message": "Log in", "url": URL, "elicitationId": "e1"}
+    with elicitations.during(second):
+        with elicitations.during(first):
+            elicitations.completions.complete("e1")
+            await elicitations.on_input_required(first, params)
+        await elicitations.on_input_required(second, params)
+
+    assert finished == [True, True]
 
 
 @only_multi_round_trip
