@@ -231,18 +231,24 @@ class CallRunner:
         if getattr(result, "result_type", "complete") == "complete":  # most results
             return Completed(result)
         required = parse_input_required(result)
-        return required if required is not None else Completed(await self._finish(result))
+        return required if required is not None else await self._finish(result, given)
 
-    async def _finish(self, result: Any) -> Any:
-        """Return the result of the call; *result* may be that of an extension, such as a task."""
+    async def _finish(self, result: Any, given: RoundInput) -> Completed | UrlRequired:
+        """Return the outcome of a round with *result*, which may be that of an extension, such as a task."""
         claim = foreign_claim(self._call.session, result)
         if claim is not None:
-            return await resolve_claim(self._call, claim, result)
+            return Completed(await resolve_claim(self._call, claim, result))
         if not is_task(result):
-            return result
+            return Completed(result)
         if self._spec.kind != "tool":
             raise TaskError("invalid", "only the call of a tool can become a task")
-        return await self._finish_task(self._call, result)
+        try:
+            return Completed(await self._finish_task(self._call, result))
+        except Exception as error:
+            urls = parse_url_required(error, given)  # a task fails as its call would
+            if urls is None:
+                raise
+            return urls
 
     async def _next_input(self, outcome: NextRoundRequired, given: RoundInput) -> RoundInput | Completed:
         """Decide with what the call is sent again after the round with the input *given*, or end it."""

@@ -34,6 +34,7 @@ from mcp_elicit_client.calls.suspending import (
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
 from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, read_result, response_to_wire
+from mcp_elicit_client.calls.url_elicitations import raise_if_call_must_be_repeated
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, TaskError
 from mcp_elicit_client.inbox.inbox import calls_of
@@ -145,6 +146,8 @@ class TaskSuspender:
 
         Raises:
             InboxError: If the inbox cannot be used.
+            UrlElicitationIncompleteError: If the server requires URL
+                elicitations.
             Exception: As in `TaskDriver.run`.
         """
         try:
@@ -153,6 +156,9 @@ class TaskSuspender:
             await self._poller.abandon_after(error, is_owned=False)
             if error.code not in ("interrupted", "unsupported"):  # the right server may know the task
                 await self._close_quietly()
+            raise
+        except Exception as error:
+            raise_if_call_must_be_repeated(error)
             raise
 
     async def _run(self, state: TaskState) -> Any:

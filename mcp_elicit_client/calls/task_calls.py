@@ -12,6 +12,7 @@ from mcp_elicit_client.calls.suspending import Claim, SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
 from mcp_elicit_client.calls.task_wire import TaskState, check_task_id, read_created_task
 from mcp_elicit_client.calls.tasks import TaskDriver, TaskMemory
+from mcp_elicit_client.calls.url_elicitations import raise_if_call_must_be_repeated
 from mcp_elicit_client.exceptions import TaskError
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.sdk.tasks_extension import supports_tasks
@@ -79,11 +80,17 @@ class TaskCalls:
             TaskError: If the connection cannot have tasks, or there is no
                 result.
             ValueError: If the ID is invalid.
+            UrlElicitationIncompleteError: If the server requires URL
+                elicitations.
             Exception: As in `TaskDriver.run`.
         """
         poller = self._poller(call, task, on_status)
         with self._elicitations.during(call), call.timeouts:
-            return await self._drive(call, poller, is_owned=False)
+            try:
+                return await self._drive(call, poller, is_owned=False)
+            except Exception as error:
+                raise_if_call_must_be_repeated(error)
+                raise
 
     async def resume_suspended(
         self,

@@ -72,6 +72,21 @@ def parse_url_required(error: Exception, given: RoundInput) -> UrlRequired | Non
     return UrlRequired(tuple(by_url.values()), error, given)
 
 
+def raise_if_call_must_be_repeated(error: Exception) -> None:
+    """
+    Raise the error for ``-32042`` of a resumed task: its call is unknown, so it cannot be made again here.
+
+    Raises:
+        UrlElicitationIncompleteError: If the server requires URL elicitations.
+    """
+    if error_code(error) == URL_ELICITATION_REQUIRED:
+        raise UrlElicitationIncompleteError(
+            "The task failed because the server requires URL elicitations. "
+            "Call the tool again with `wait=True`, so that the user is asked to open the URLs.",
+            (),
+        ) from error
+
+
 async def complete_urls(call: ActiveCall, ask: AskParams, required: UrlRequired) -> None:
     """
     Ask the user to open each URL.  Return when all elicitations are complete.

@@ -9,9 +9,12 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
+from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, ProgressCallback
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
+from mcp_elicit_client.calls.url_elicitations import parse_url_required
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.relay.connections import ConnectionPool, Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
@@ -110,7 +113,7 @@ class RoundCalls:
         if result is None or isinstance(result, UrlRequiredInRounds):
             work = functools.partial(_make, spec, timeouts, result)
         elif isinstance(result, TaskHandle):
-            work = functools.partial(_finish_task, result, timeouts)
+            work = functools.partial(_finish_task, spec, timeouts, result)
         else:
             return None
         return self.held.start(downstream, spec, lease, work)
@@ -170,9 +173,14 @@ async def _make(
 
 
 async def _finish_task(
-    task: TaskHandle, timeouts: RelayTimeouts, connection: UpstreamConnection, _held: HeldCall
+    spec: CallSpec, timeouts: RelayTimeouts, task: TaskHandle, connection: UpstreamConnection, held: HeldCall
 ) -> Any:
-    """Drive a task to its end.  If that is cancelled, the task is cancelled."""
+    """
+    Drive a task to its end.  If that is cancelled, the task is cancelled.
+
+    If it fails because the server requires URL elicitations, the call is made
+    again after them.
+    """
     caller, client = connection.caller, connection.client
     try:
         return await caller.resume_task(task, client, timeout=timeouts.timeout, answer_timeout=timeouts.answer_timeout)
@@ -180,3 +188,9 @@ async def _finish_task(
         with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True):
             await caller.cancel_task(task, client)
         raise
+    except UrlElicitationIncompleteError as error:
+        failure = error.__cause__
+        required = parse_url_required(failure, FIRST_ROUND) if isinstance(failure, Exception) else None
+        if required is None:
+            raise
+    return await _make(spec, timeouts, UrlRequiredInRounds(required, CallHistory()), connection, held)

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, CallTimeoutError, ElicitationRegistry
+from mcp_elicit_client import Answer, CallTimeoutError, ElicitationRegistry, UrlElicitationIncompleteError
 from mcp_elicit_client.calls import SuspendedCall, SuspendOptions, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import ResumeError, TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
@@ -20,7 +20,7 @@ from mcp_elicit_client.typing import Policy, Request
 from tests.servers import visitor
 from tests.servers.tasker import Tasker, ask, build, question
 from tests.support.inboxes import KEY, Clock, Stores
-from tests.support.taskers import TEXT, VISIT, accepted, connected, plan, told, updates
+from tests.support.taskers import TEXT, URL_REQUIRED, VISIT, User, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
@@ -319,6 +319,33 @@ async def test_what_is_stored_of_a_task_is_encrypted(tasker: Tasker, stores: Sto
     process = Process(tasker, stores, KEY)
     await process.call(plan(ask("a"), id="bearer-4711"))
     assert "bearer-4711" not in await stores.content()
+
+
+async def test_a_new_task_that_fails_because_of_required_urls_is_made_again_after_the_visit(
+    tasker: Tasker, stores: Stores
+) -> None:
+    tasker.plans = [[{"end": URL_REQUIRED}], [ask("a")]]
+    process = Process(tasker, stores)
+    process.registry.on_elicitation(User(), mode="url")
+    suspended = await process.call({})
+    await process.answer()
+
+    assert told(await process.resume(suspended.id)) == accepted("a")
+    assert await process.messages() == []
+
+
+@pytest.mark.parametrize("is_call", [False, True])
+async def test_a_resumed_task_that_fails_because_of_required_urls_says_so(
+    tasker: Tasker, stores: Stores, is_call: bool
+) -> None:
+    process = Process(tasker, stores, server=build(tasker))
+    steps = [{"end": URL_REQUIRED}] if is_call else [ask("a"), {"end": URL_REQUIRED}]
+    suspended = await process.call(plan(*steps, **({"rounds": {"a": question("First?")}} if is_call else {})))
+    await process.answer()
+
+    with pytest.raises(UrlElicitationIncompleteError, match="Call the tool again"):
+        await process.resume(suspended.id)
+    assert await process.messages() == []
 
 
 async def test_a_task_that_needs_no_user_returns_its_result(tasker: Tasker, stores: Stores) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client import CallError, CallTimeoutError, ElicitationRegistry
+from mcp_elicit_client import CallError, CallTimeoutError, ElicitationRegistry, UrlElicitationIncompleteError
 from mcp_elicit_client.calls import Caller, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
 from tests.servers.tasker import EXTENSION, RefusalError, Tasker, ask, build, question
 from tests.support import until
 from tests.support.extensions import everything_is_a_task, foreign_extension
-from tests.support.taskers import TEXT, VISIT, User, accepted, connected, plan, told, updates
+from tests.support.taskers import TEXT, URL_REQUIRED, VISIT, User, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds]
 
@@ -92,6 +92,39 @@ async def test_a_failed_task_raises_the_error_of_the_call(tasker: Tasker, user: 
         {"n": 1},
     )
     assert "cancel" not in seen
+
+
+async def test_a_task_that_fails_because_of_required_urls_is_made_again_after_the_visit(
+    tasker: Tasker, user: User, seen: list[str]
+) -> None:
+    tasker.plans = [[ask("a"), {"end": URL_REQUIRED}], [ask("b")]]
+    async with connected(tasker, user) as (caller, client):
+        result = await caller.call_tool(client, "run")
+
+    assert told(result) == accepted("b")
+    assert user.asked == ["Name for a?", "Sign in", "Name for b?"]
+    assert [line for line in seen if line.startswith("created")] == ['created "task-0"', 'created "task-1"']
+
+
+async def test_a_task_that_fails_because_of_required_urls_is_not_made_again_without_the_visit(
+    tasker: Tasker, user: User, seen: list[str]
+) -> None:
+    user.action = "decline"
+    async with connected(tasker, user) as (caller, client):
+        with pytest.raises(UrlElicitationIncompleteError, match="the user declined") as caught:
+            await caller.call_tool(client, "run", plan({"end": URL_REQUIRED}))
+
+    assert [answer.action for answer in caught.value.answers] == ["decline"]
+    assert len([line for line in seen if line.startswith("created")]) == 1
+
+
+async def test_a_resumed_task_that_fails_because_of_required_urls_says_so(tasker: Tasker, user: User) -> None:
+    async with connected(tasker, user) as (caller, client):
+        task = await caller.call_tool(client, "run", plan({"end": URL_REQUIRED}), wait=False)
+        with pytest.raises(UrlElicitationIncompleteError, match="Call the tool again with `wait=True`"):
+            await caller.resume_task(task, client)
+
+    assert user.asked == []
 
 
 async def test_an_error_of_the_tool_is_a_result(tasker: Tasker, user: User) -> None:

@@ -14,7 +14,7 @@ from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.typing import Handler
 from tests.servers.tasker import Tasker, ask, build
 from tests.support.gateways import MODES, User, connected
-from tests.support.taskers import accepted, plan, told
+from tests.support.taskers import URL_REQUIRED, accepted, plan, told
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
@@ -57,6 +57,19 @@ async def test_a_task_that_fails_is_an_error_of_the_call(down: str, tasker: Task
     async with gateway(tasker, down, User()) as (caller, client):
         with pytest.raises(Exception, match="no"):
             await caller.call_tool(client, "run", plan({"work": 1}, failed))
+
+
+@each_client
+async def test_a_task_that_fails_because_of_required_urls_is_made_again_after_the_visit(
+    down: str, tasker: Tasker
+) -> None:
+    tasker.plans = [[{"end": URL_REQUIRED}], [ask("a")]]
+    user = User()
+    async with gateway(tasker, down, user) as (caller, client):
+        result = await caller.call_tool(client, "run")
+
+    assert told(result) == accepted("a")
+    assert [request.mode for request in user.requests] == ["url", "form"]
 
 
 async def test_a_task_is_cancelled_with_the_call_of_the_client(tasker: Tasker, seen: list[str]) -> None:

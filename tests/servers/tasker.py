@@ -61,11 +61,17 @@ def question(message: str) -> dict[str, Any]:
 
 
 class Tasker:
-    """The tasks of one server, in memory or in a folder."""
+    """
+    The tasks of one server, in memory or in a folder.
+
+    Attributes:
+        plans: The plans of the next calls; further calls have those of their arguments.
+    """
 
     def __init__(self, seen: Callable[[str], None], folder: Path | None = None) -> None:
         self.seen = seen
         self.folder = folder
+        self.plans: list[list[Any]] = []
         self._tasks: dict[str, dict[str, Any]] = {}
 
     def respond(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -91,8 +97,9 @@ class Tasker:
             return REJECTED
         task_id = arguments.get("id") or f"task-{len(list(self.folder.iterdir())) if self.folder else len(self._tasks)}"
         self.seen(f"created {json.dumps(task_id)}")
+        steps = self.plans.pop(0) if self.plans else arguments.get("plan", [])
         task: dict[str, Any] = {
-            "steps": [{"work": 0}, *arguments.get("plan", [])],
+            "steps": [{"work": 0}, *steps],
             "answers": dict(params.get("inputResponses") or {}),
             "polls": 0,
             "base": {"ttlMs": arguments.get("ttl", 60_000), "pollIntervalMs": arguments.get("poll", 1)},

@@ -16,10 +16,21 @@ from mcp_elicit_client.typing import Request
 from tests.servers.tasker import Tasker, build
 
 TEXT = {"content": [{"type": "text", "text": "done"}]}
-VISIT = {
+VISIT: dict[str, Any] = {
     "method": "elicitation/create",
     "params": {"mode": "url", "message": "Sign in", "url": "https://a.example/"},
 }
+
+
+URL_REQUIRED = {
+    "status": "failed",
+    "error": {
+        "code": -32042,
+        "message": "sign in first",
+        "data": {"elicitations": [{**VISIT["params"], "elicitationId": "e1"}]},
+    },
+}
+"""The last status of a task that failed because the server requires a URL elicitation."""
 
 
 class User:
