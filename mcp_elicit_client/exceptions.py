@@ -135,8 +135,8 @@ class CallTimeoutError(CallError, TimeoutError):
     ) -> None:
         who = "server" if limit == "timeout" else "user"
         super().__init__(
-            f"The {who} did not answer in time: the server took {server_seconds:.1f} s ({_limit(timeout)}), "
-            f"the user {user_seconds:.1f} s ({_limit(answer_timeout)}). Increase `{limit}`, or call again later."
+            f"The {who} did not answer in time: the server took {_seconds(server_seconds)} ({_limit(timeout)}), "
+            f"the user {_seconds(user_seconds)} ({_limit(answer_timeout)}). Increase `{limit}`, or call again later."
         )
         self.limit = limit
         self.timeout = timeout
@@ -256,7 +256,12 @@ class HandshakeRequiredError(CallError):
 
 
 def _limit(seconds: float | None) -> str:
-    return "no limit" if seconds is None else f"limit {seconds:.1f} s"
+    return "no limit" if seconds is None else f"limit {_seconds(seconds)}"
+
+
+def _seconds(seconds: float) -> str:
+    """Return *seconds* with one decimal, or to the millisecond if it is less than 1."""
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds, 3):g} s"
 
 
 class AuditError(ElicitationError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import sys
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
@@ -490,7 +489,7 @@ class Caller(_Connections):
         """Finish a task of a call that the host application made without this `Caller`, over its connection."""
         seconds = context.read_timeout_seconds
         if seconds is not None:  # The SDK takes 0 as well.  The task exists by now, and must end with the call.
-            seconds = max(seconds, sys.float_info.min)
+            seconds = max(seconds, 0.001)
         timeouts = CallTimeouts(seconds, ANSWER_TIMEOUT)
         call = ActiveCall(context.session, context.tool_name, timeouts, self._limits.max_questions, user=self.user)
         with self._elicitations.during(call), timeouts:

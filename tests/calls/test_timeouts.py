@@ -94,10 +94,15 @@ async def test_a_server_that_returns_only_state_without_asking_uses_its_own_time
 async def test_a_server_that_hangs_before_its_request_times_out(connect_mode: ConnectMode) -> None:
     caller = Caller(thinking(0), "mail")
     async with in_process(caller, connect_mode) as client:
-        with pytest.raises(
-            CallTimeoutError, match=r"the server took 0.5 s \(limit 0.5 s\), the user 0.0 s \(no limit\)"
-        ):
+        with pytest.raises(CallTimeoutError, match=r"the server took 0.5 s \(limit 0.5 s\), the user 0 s \(no limit\)"):
             await call(caller, client, "silent", timeout=0.5, answer_timeout=None)
+
+
+async def test_the_error_names_a_limit_of_milliseconds(connect_mode: ConnectMode) -> None:
+    caller = Caller(thinking(0), "mail")
+    async with in_process(caller, connect_mode) as client:
+        with pytest.raises(CallTimeoutError, match=r"the server took 0\.01\d* s \(limit 0\.01 s\)"):
+            await call(caller, client, "silent", timeout=0.01)
 
 
 async def test_the_read_timeout_of_the_session_does_not_apply(connect_mode: ConnectMode) -> None:
