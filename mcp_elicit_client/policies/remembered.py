@@ -7,10 +7,10 @@ import secrets
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from mcp_elicit_client._arguments import YEAR, check_int, check_seconds, check_sync
 from mcp_elicit_client._concurrency import collect_in_turns
@@ -22,6 +22,8 @@ from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_an
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request
 
 NAME = "remembered"
+
+T = TypeVar("T")
 
 _Key: TypeAlias = tuple[str | None, str, str]
 """The user, the name of the server, and the hash of the request."""
@@ -83,9 +85,10 @@ class RememberedAnswers:
 
     Args:
         seconds: How long an answer is remembered: at most a year.
-        max_per_user: The maximum number of answers of one user.  The oldest
-            one is forgotten first.
-        max_answers: The maximum number of answers of all users.
+        max_per_user: The maximum number of answers of one user.  Above it,
+            the oldest answer to the server with most of them is forgotten.
+        max_answers: The maximum number of answers of all users.  Above it,
+            the user with most of them loses one in the same way.
         clock: Returns the time, in seconds, and never goes back.  The default
             one goes on while the computer sleeps.
 
@@ -183,11 +186,17 @@ class RememberedAnswers:
             self._forget_expired()
             self._stored.pop(key, None)
             self._stored[key] = _Stored(remembered, expires_at)
-            of_user = [each for each in self._stored if each[0] == request.user]
-            for oldest in of_user[: -self._max_per_user]:
-                del self._stored[oldest]
-            while len(self._stored) > self._max_answers:
-                self._stored.popitem(last=False)
+            users = Counter(user for user, _, _ in self._stored)
+            if users[request.user] > self._max_per_user:
+                self._forget_one(request.user)
+            elif len(self._stored) > self._max_answers:
+                self._forget_one(_most_frequent(users))
+
+    def _forget_one(self, user: str | None) -> None:
+        """Forget the oldest answer to the server that has most of the answers of *user*."""
+        of_user = [key for key in self._stored if key[0] == user]
+        most = _most_frequent(Counter(server for _, server, _ in of_user))
+        del self._stored[next(key for key in of_user if key[1] == most)]
 
     def _remove(self, matches: Callable[[_Stored], bool], user: str | None) -> int:
         with self._lock:
@@ -204,6 +213,11 @@ class RememberedAnswers:
 
     def _as_listed(self, stored: _Stored) -> RememberedAnswer:
         return replace(stored.answer, seconds_left=stored.expires_at - self._clock())
+
+
+def _most_frequent(counts: Counter[T]) -> T:
+    """Return what was counted most often; of several, the one that was counted first."""
+    return counts.most_common(1)[0][0]
 
 
 def _key(request: FormRequest) -> _Key:

@@ -209,15 +209,44 @@ async def test_answers_are_listed_and_revoked_for_each_user() -> None:
     assert (remembered.list("bob"), len(remembered.list("ann")), remembered.list()) == ((), 2, ())
 
 
-async def test_the_number_of_answers_is_limited_for_each_user_and_in_total() -> None:
-    person, remembered = Person(), RememberedAnswers(max_per_user=3, max_answers=5)
-    dispatcher = client(person, remembered)
-    for user in ("ann", "bob"):
-        for number in range(6):
-            await ask(dispatcher, params=form_params({"properties": {}}, f"Step {number}?"), user=user)
+async def ask_steps(dispatcher: Dispatcher, *numbers: int, **details: Any) -> None:
+    for number in numbers:
+        await ask(dispatcher, params=form_params({"properties": {}}, f"Step {number}?"), **details)
 
-    assert [each.message for each in remembered.list("bob")] == ["Step 3?", "Step 4?", "Step 5?"]
-    assert [each.message for each in remembered.list("ann")] == ["Step 4?", "Step 5?"]
+
+def steps_of(remembered: RememberedAnswers, user: str | None = None) -> list[tuple[str, str]]:
+    return [(each.server, each.message) for each in remembered.list(user)]
+
+
+async def test_the_number_of_answers_is_limited_for_each_user_and_in_total() -> None:
+    remembered = RememberedAnswers(max_per_user=3, max_answers=5)
+    dispatcher = client(Person(), remembered)
+    for user in ("ann", "bob"):
+        await ask_steps(dispatcher, *range(6), user=user)
+
+    assert steps_of(remembered, "bob") == [("shop", "Step 3?"), ("shop", "Step 4?"), ("shop", "Step 5?")]
+    assert steps_of(remembered, "ann") == [("shop", "Step 4?"), ("shop", "Step 5?")]
+
+
+async def test_a_user_with_many_answers_does_not_evict_those_of_others() -> None:
+    remembered = RememberedAnswers(max_answers=5)
+    dispatcher = client(Person(), remembered)
+    for user in ("ann", "bob", None):
+        await ask_steps(dispatcher, 1, user=user)
+    await ask_steps(dispatcher, *range(10), user="eve")
+
+    assert steps_of(remembered, "eve") == [("shop", "Step 8?"), ("shop", "Step 9?")]
+    assert [steps_of(remembered, user) for user in ("ann", "bob", None)] == [[("shop", "Step 1?")]] * 3
+
+
+@pytest.mark.parametrize("limit", ["max_per_user", "max_answers"])
+async def test_a_server_with_many_answers_does_not_evict_those_to_others(limit: str) -> None:
+    remembered = RememberedAnswers(**{limit: 3})  # type: ignore[arg-type]
+    dispatcher = client(Person(), remembered)
+    await ask_steps(dispatcher, 1, server=Server(name="mail"))
+    await ask_steps(dispatcher, *range(10))
+
+    assert steps_of(remembered) == [("mail", "Step 1?"), ("shop", "Step 8?"), ("shop", "Step 9?")]
 
 
 async def test_requests_that_wait_are_answered_by_what_was_remembered_meanwhile() -> None:
