@@ -257,13 +257,21 @@ async def test_a_refusal_of_the_host_keeps_its_headers(accept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "allowed"), [("/", "GET, HEAD"), ("/{id}", "GET, HEAD, POST"), ("/remembered", "GET, HEAD, POST")]
+    ("method", "path", "allowed"),
+    [
+        *(("POST", path, "GET, HEAD") for path in ("/", "/history", "/events", "/openapi.json")),
+        ("PUT", "/history", "GET, HEAD"),
+        ("PUT", "/{id}", "GET, HEAD, POST"),
+        ("PUT", "/remembered", "GET, HEAD, POST"),
+    ],
 )
-async def test_an_error_about_the_method_lists_the_methods_that_are_allowed(path: str, allowed: str) -> None:
+async def test_an_error_about_the_method_lists_the_methods_that_are_allowed(
+    method: str, path: str, allowed: str
+) -> None:
     inbox = Inbox(MemoryStore())
     app = inbox_app(inbox, lambda _: "ann", remembered=RememberedAnswers())
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
-        reply = await client.request("PUT", path.format(id="x" * 32), json={})
+        reply = await client.request(method, path.format(id="x" * 32), json={})
 
     assert (reply.status_code, ", ".join(sorted(reply.headers["allow"].split(", ")))) == (405, allowed)
 

@@ -99,11 +99,11 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
         from starlette.requests import Request
-        from starlette.routing import Mount, Route
+        from starlette.routing import Mount
         from starlette.staticfiles import StaticFiles
     except ImportError as error:
         raise MissingExtraError("browser", "an inbox in the browser") from error
-    from mcp_elicit_client.inbox.web.endpoints import Endpoints
+    from mcp_elicit_client.inbox.web.endpoints import Endpoints, PathRoute
     from mcp_elicit_client.inbox.web.pages import Pages
     from mcp_elicit_client.inbox.web.security_middleware import SecurityMiddleware
 
@@ -115,23 +115,23 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         return Pages(catalog, single_request=single_request, lists_remembered=remembered is not None)
 
     endpoints = Endpoints(inbox, authenticate, pages_for, lists_remembered=remembered is not None)
-    more_routes: list[Route] = []
+    more_routes: list[PathRoute] = []
     if remembered is not None:
         from mcp_elicit_client.inbox.web.remembered import RememberedEndpoint
         from mcp_elicit_client.policies import RememberedAnswers
 
         check_type("remembered", remembered, RememberedAnswers)
         endpoint = RememberedEndpoint(remembered, endpoints.owner, pages_for)
-        more_routes = [Route("/remembered", _get_or_post(endpoint.show, endpoint.revoke), methods=["GET", "POST"])]
+        more_routes = [PathRoute("/remembered", _get_or_post(endpoint.show, endpoint.revoke), methods=["GET", "POST"])]
     app = Starlette(
         routes=[
-            Route("/", endpoints.pending),
-            Route("/history", endpoints.history),
-            Route("/events", endpoints.events),
-            Route("/openapi.json", endpoints.openapi),
+            PathRoute("/", endpoints.pending),
+            PathRoute("/history", endpoints.history),
+            PathRoute("/events", endpoints.events),
+            PathRoute("/openapi.json", endpoints.openapi),
             *more_routes,
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
-            Route("/{id}", _get_or_post(endpoints.show, endpoints.answer), methods=["GET", "POST"]),
+            PathRoute("/{id}", _get_or_post(endpoints.show, endpoints.answer), methods=["GET", "POST"]),
         ],
         middleware=[
             Middleware(

@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, validation_result
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -65,6 +67,14 @@ _RECENT = 10
 """The number of closed requests that are searched for notices."""
 
 _MAX_FORM_VALUES = 12_000
+
+
+class PathRoute(Route):
+    """A route that refuses the methods that its path does not have.  Starlette leaves them to later routes."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child_scope = super().matches(scope)
+        return Match.FULL if match is Match.PARTIAL else match, child_scope
 
 
 class Endpoints:
