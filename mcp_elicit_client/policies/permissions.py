@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
+import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import ClassVar, Literal, TypeAlias, get_args
@@ -288,7 +290,9 @@ def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     if len(data) > _MAX_FILE:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes. Use another file.")
     try:
-        rules = _File.model_validate(from_json(data.removeprefix(codecs.BOM_UTF8))).rules
+        text = data.decode("utf-8-sig")
+        rules = _File.model_validate(from_json(text)).rules
+        json.loads(text, object_pairs_hook=partial(_check_names, path))
     except ValidationError as error:
         raise PermissionsFileError(f"{path} is not a permissions file: {_fault(error)}.") from None
     except ValueError:
@@ -296,6 +300,13 @@ def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     if len({_key(rule) for rule in rules}) < len(rules):
         raise PermissionsFileError(f"{path} has several rules for the same requests. Keep one of them.")
     return rules, version
+
+
+def _check_names(path: Path, members: Sequence[tuple[str, object]]) -> None:
+    """Check that no two members of an object in the file have one name: `from_json` returns the last one."""
+    for name, count in Counter(name for name, _ in members).items():
+        if count > 1:
+            raise PermissionsFileError(f"{path} has several members {name!r} in one object. Keep one of them.")
 
 
 def _fault(error: ValidationError) -> str:

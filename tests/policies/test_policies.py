@@ -329,6 +329,9 @@ BROKEN = {
     '{"rules": [{"permission": "ask", "surprise": 1}]}': r"`rules\[0\]\.surprise` is unknown",
     '{"rules": [{"permission": "ask", "server": 5}]}': r"`rules\[0\]\.server` is of the wrong type",
     "[" * 100_000: "it is not JSON",
+    '{"rules": [{"server": "\\ud800", "permission": "ask"}]}': "it is not JSON",
+    '{"rules": [{"permission": "block", "permission": "ask"}]}': "several members 'permission' in one object. Keep one",
+    '{"rules": [{"permission": "block"}], "rules": []}': "several members 'rules' in one object",
     " " * 1_100_000: "is larger than 1048576 bytes",
 }
 
