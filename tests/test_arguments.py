@@ -888,6 +888,10 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "URL of Redis": (lambda: RedisStore("http://127.0.0.1"), "`url` must be a URL of Redis"),
     "option of Redis": (lambda: RedisStore("redis://127.0.0.1?tls=on"), "with known options"),
     "value of Redis": (lambda: RedisStore("rediss://127.0.0.1?ssl_cert_reqs=some"), "with known options"),
+    "connections of Redis": (
+        lambda: RedisStore("redis://127.0.0.1?max_connections=1"),
+        "`max_connections` in `url` must be at least 2: one waits for messages.",
+    ),
     "URL of PostgreSQL": (lambda: PostgresStore("http://127.0.0.1/db"), "`url` must be a URL of PostgreSQL"),
     "host of PostgreSQL": (lambda: PostgresStore("postgresql://["), "`url` must be a URL of PostgreSQL"),
     "calls": (lambda: relay(max_calls=0), "`max_calls` must be an int of at least 1, not 0"),

@@ -205,6 +205,18 @@ async def test_a_script_that_redis_has_forgotten_is_sent_again(stores: Stores) -
     assert (await inbox.list("ann")).entries == ()
 
 
+@ON_REDIS
+@pytest.mark.parametrize("connections", [0, 2])  # 0 is the default
+async def test_two_connections_are_enough(stores: Stores, connections: int) -> None:
+    store = RedisStore(f"{stores.servers.redis.url}?max_connections={connections}", prefix=str(stores.path))
+    stores.made.append(store)
+    inbox = Inbox(store)
+    async with waiting_for_answer(inbox) as one, waiting_for_answer(inbox) as two:
+        for entry in await pending(inbox, count=2):
+            await inbox.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await one.result()).content == (await two.result()).content == {"a": "x"}
+
+
 @pytest.mark.parametrize("backend", [("trio", "redis")], ids="-".join)
 async def test_redis_requires_asyncio() -> None:
     inbox = Inbox(RedisStore("redis://127.0.0.1:1"))

@@ -34,6 +34,7 @@ from mcp_elicit_client.inbox.stores.redis_connection import RedisConnection
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 _LEAVE_TIMEOUT = 5.0
+_MIN_CONNECTIONS = 2
 
 PREFIX = "{mcp-elicit-inbox}"
 """The beginning of all keys.  The braces keep them on one node of a cluster."""
@@ -50,7 +51,8 @@ class RedisStore:
     The clocks of all machines must agree to a few seconds.
 
     Args:
-        url: The URL of Redis, such as ``redis://localhost:6379``.
+        url: The URL of Redis, such as ``redis://localhost:6379``.  Each event
+            loop opens up to 16 connections, or ``?max_connections=``.
         prefix: The beginning of all keys.
         max_history: The number of closed requests that are kept for each
             owner.
@@ -83,11 +85,14 @@ class RedisStore:
             raise MissingExtraError("redis", "an inbox in Redis") from error
         check_type("url", url, str)
         try:
-            ConnectionPool.from_url(url).make_connection()  # type: ignore[no-untyped-call]  # it is not opened
+            pool = ConnectionPool.from_url(url)
+            pool.make_connection()  # type: ignore[no-untyped-call]  # it is not opened
         except (RedisError, TypeError, ValueError):  # also if an option after the question mark is unknown
             raise ValueError(
                 "`url` must be a URL of Redis, such as redis://localhost:6379, with known options."
             ) from None
+        if pool.max_connections < _MIN_CONNECTIONS:
+            raise ValueError(f"`max_connections` in `url` must be at least {_MIN_CONNECTIONS}: one waits for messages.")
         check_type("prefix", prefix, str)
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         self.clock: Clock = clock
