@@ -262,11 +262,33 @@ async def test_an_answer_at_the_last_moment_is_erased_although_the_file_was_lock
             assert (await asked.result()).content == {"a": SECRET}
             sqlite.clock.ahead = 61
             locking.execute("ROLLBACK")
+        await until(lambda: is_erased(sqlite))
 
-        async def is_erased() -> bool:
-            return SECRET not in await sqlite.content()
 
-        await until(is_erased)
+async def is_erased(sqlite: Stores) -> bool:
+    return SECRET not in await sqlite.content()
+
+
+@ON_SQLITE
+async def test_an_answer_to_a_process_that_has_stopped_is_erased_once_the_request_expires(sqlite: Stores) -> None:
+    stopped, other = sqlite(), sqlite()
+    await stopped.put(StoredRequest("a", "ann", "1:{}", time.time(), time.time() + 60))
+    await other.resolve("ann", "a", Resolution("answered", "ann", time.time(), "accept", SECRET))
+    assert SECRET in await sqlite.content()
+    sqlite.clock.ahead = 61
+    async with asking(Inbox(other)):
+        await until(lambda: is_erased(sqlite))
+
+
+@ON_SQLITE
+async def test_a_draft_is_erased_once_it_is_deleted(sqlite: Stores) -> None:
+    inbox = Inbox(sqlite())
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        await inbox.save_draft("ann", entry.id, {"values": {"f0": [SECRET]}})
+        assert SECRET in await sqlite.content()
+        await inbox.save_draft("ann", entry.id, None)
+        await until(lambda: is_erased(sqlite))
 
 
 class LeavingWhileCommitting(SqliteConnection):

@@ -130,7 +130,8 @@ class SqlStore:
         self._worker.answers_were_erased()
 
     async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
-        await self._run(self._save_draft, {"owner": owner, "key": key}, draft, expires_at)
+        if await self._run(self._save_draft, {"owner": owner, "key": key}, draft, expires_at):
+            self._worker.answers_were_erased()
 
     async def get_draft(self, owner: str, key: str) -> str:
         return await self._run(self._get_draft, {"owner": owner, "key": key})
@@ -196,11 +197,13 @@ class SqlStore:
                 return "pending"
             return _closed_state(session, key)
 
-    def _save_draft(self, key: dict[str, Any], draft: str, expires_at: float) -> None:
+    def _save_draft(self, key: dict[str, Any], draft: str, expires_at: float) -> bool:
+        """Store a draft, or delete it; return True if one was deleted."""
         with self._database.writing() as session:
-            session.execute("delete_draft", now=self.clock(), **key)
+            deleted = session.execute("delete_draft", now=self.clock(), **key).rowcount
             if draft:
                 session.execute("save_draft", draft=draft, expires_at=expires_at, **key)
+        return not draft and deleted > 0
 
     def _get_draft(self, key: dict[str, Any]) -> str:
         with self._database.reading() as session:
@@ -237,10 +240,12 @@ class SqlStore:
             session.close_all(closed)
             session.execute("erase_answers_of_expired_calls", now=now)
             self._limit_history(session, session.execute("owners_of_expired_calls", now=now))
-            session.execute("expire_calls", now=now)
+            has_erased = session.execute("expire_calls", now=now).rowcount > 0
             session.execute("delete_forgotten_calls", forgotten=now - CALL_STATE_TTL)
         for entry_id, resolution in closed.items():
             self.waiters.deliver(entry_id, resolution)
+        if has_erased:
+            self._worker.answers_were_erased()
 
     def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:
         """Store a call and its requests; return True if answers were erased."""

@@ -204,15 +204,16 @@ class SqlWorker:
             self._left = self._left[len(left) :]
         return True
 
-    def _maintain(self) -> None:
-        """Renew the lease if a task waits, and delete what is old."""
+    def _maintain(self) -> bool:
+        """Renew the lease if a task waits, and delete what is old.  Return True if there was something to delete."""
         now = self.clock()
         if self.waiters:
             self._renew_own_lease()
         with self._database.writing() as session:
-            session.execute("erase_abandoned_answers", now=now)
-            session.execute("delete_old_history", oldest=now - self.history_ttl)
+            erased = session.execute("erase_abandoned_answers", now=now).rowcount
+            erased += session.execute("delete_old_history", oldest=now - self.history_ttl).rowcount
             session.execute("delete_unused_leases", before=now - self._lease_ttl)
+        return bool(erased > 0)
 
     def _renew_own_lease(self) -> None:
         with self._database.writing() as session:

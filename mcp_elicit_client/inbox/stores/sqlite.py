@@ -76,8 +76,7 @@ class _SqliteWorker(SqlWorker):
         self.start()
 
     def _finish(self) -> None:
-        if self._has_erased:
-            self._has_erased = not self._file.truncate_log()
+        self._truncate_log()
 
     def _look(self) -> None:
         with self._file.reading() as session:
@@ -87,8 +86,13 @@ class _SqliteWorker(SqlWorker):
                 self._deliver_resolutions(session)
                 self.waiters.notify_all()
                 self._seen = seen
+        self._truncate_log(_LOG_TIMEOUT)
+
+    def _truncate_log(self, lock_timeout: float | None = None) -> None:
         if self._has_erased:
-            self._has_erased = not self._file.truncate_log(_LOG_TIMEOUT)
+            self._has_erased = False  # before, since a task may erase something meanwhile
+            if not self._file.truncate_log(lock_timeout):
+                self._has_erased = True
 
     def _is_needed(self) -> bool:
         return super()._is_needed() or self._has_erased
@@ -100,3 +104,8 @@ class _SqliteWorker(SqlWorker):
         has_closed = super()._close_left()
         self._has_erased = self._has_erased or has_closed
         return has_closed
+
+    def _maintain(self) -> bool:
+        has_erased = super()._maintain()
+        self._has_erased = self._has_erased or has_erased
+        return has_erased
