@@ -562,6 +562,25 @@ async def test_history_is_limited_in_number(stores: Stores) -> None:
         await inbox.get("ann", entries[0])
 
 
+async def test_history_with_requests_of_a_process_that_has_stopped_is_limited_in_number(
+    stores: Stores, clock: Clock
+) -> None:
+    if stores.kind == "memory":
+        pytest.skip("one process has one lease")
+    stopped, other = stores(max_history=3), stores(max_history=3)
+    for number in range(6):
+        await stopped.put(StoredRequest(str(number), "ann", "1:{}", clock(), clock() + 60))
+    clock.ahead = 40  # after its lease
+    assert {each.resolution.state for each in await other.history("ann", 10, None)} == {"orphaned"}
+    clock.ahead = 80
+
+    async def is_limited() -> bool:
+        return len(await other.history("ann", 10, None)) == 3
+
+    async with asking(Inbox(other), owner="bob"):
+        await until(is_limited)
+
+
 async def test_history_is_limited_in_age(stores: Stores) -> None:
     inbox = Inbox(stores(history_ttl=0.3))
     async with asking(inbox) as asked:

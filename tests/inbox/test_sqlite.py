@@ -312,7 +312,7 @@ async def test_requests_that_are_left_while_others_are_closed_are_closed_next(sq
     for each in requests:
         await store.put(each)
     connection = LeavingWhileCommitting(sqlite.path, 2)
-    worker = SqlWorker(connection, clock=time.time, lease_ttl=30, history_ttl=60)
+    worker = SqlWorker(connection, clock=time.time, lease_ttl=30, max_history=9, history_ttl=60)
     withdrawn = Resolution("withdrawn", "client", time.time())
     worker._left = [(requests[0], withdrawn)]
     connection.leave = lambda: worker._left.append((requests[1], withdrawn))

@@ -67,8 +67,10 @@ class PostgresStore(SqlStore):
         check_type("schema", schema, str)
         check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         connections = PostgresConnections(url, schema)
-        worker = _PostgresWorker(connections, clock=clock, lease_ttl=lease_ttl, history_ttl=history_ttl)
-        super().__init__(connections, worker, max_history=max_history)
+        worker = _PostgresWorker(
+            connections, clock=clock, lease_ttl=lease_ttl, max_history=max_history, history_ttl=history_ttl
+        )
+        super().__init__(connections, worker)
 
 
 class _PostgresWorker(SqlWorker):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -40,8 +40,6 @@ class SqlStore:
     Args:
         database: The database.
         worker: The lease and the thread.
-        max_history: The number of closed requests that are kept for each
-            owner.
     """
 
     _leave_timeout: ClassVar[float] = 0.2
@@ -50,10 +48,9 @@ class SqlStore:
     _timeout: ClassVar[float | None] = None
     """The maximum seconds of an operation; None for no limit."""
 
-    def __init__(self, database: Database, worker: SqlWorker, *, max_history: int) -> None:
+    def __init__(self, database: Database, worker: SqlWorker) -> None:
         self.clock: Clock = worker.clock
         self.waiters: WaiterRegistry = worker.waiters
-        self._max_history = max_history
         self._database = database
         self._worker = worker
 
@@ -152,14 +149,10 @@ class SqlStore:
             self._worker.renew_lease(session)
             _insert(session, self._worker.name, request)
 
-    def _limit_history(self, session: SqlSession, owners: Iterable[Mapping[str, Any]]) -> None:
-        for each in list(owners):
-            session.execute("limit_history", owner=each["owner"], max_history=self._max_history)
-
     def _leave(self, request: StoredRequest, resolution: Resolution | None) -> bool:
         with self._database.writing() as session:
             is_closed = session.close_and_erase(request.owner, request.id, resolution)
-            session.execute("limit_history", owner=request.owner, max_history=self._max_history)
+            self._worker.limit_history(session, request.owner)
             return is_closed
 
     async def _select(self, statement: str, **values: Any) -> list[StoredRequest]:
@@ -185,7 +178,7 @@ class SqlStore:
             values = {**session.resolution_columns(resolution), "answer": resolution.answer}
             times = {"now": self.clock(), "leases_end": self._worker.outages.leases_end_at}
             if session.execute("resolve_live_request", **times, **key, **values).rowcount:
-                session.execute("limit_history", owner=owner, max_history=self._max_history)
+                self._worker.limit_history(session, owner)
                 return "pending"
             return _closed_state(session, key)
 
@@ -239,7 +232,7 @@ class SqlStore:
             closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
             session.close_all(closed)
             session.execute("erase_answers_of_expired_calls", now=now)
-            self._limit_history(session, session.execute("owners_of_expired_calls", now=now))
+            self._worker.limit_history(session, *session.owners("owners_of_expired_calls", now=now))
             has_erased = session.execute("expire_calls", now=now).rowcount > 0
             session.execute("delete_forgotten_calls", forgotten=now - CALL_STATE_TTL)
         for entry_id, resolution in closed.items():
@@ -289,7 +282,7 @@ class SqlStore:
             session.close_all({each["id"]: withdrawn for each in session.execute("list_leased", **of_call)})
             session.execute("erase_answers_of", **of_call)
             session.execute("finish_call", id=call_id)
-            self._limit_history(session, session.execute("owner_of_call", id=call_id))
+            self._worker.limit_history(session, *session.owners("owner_of_call", id=call_id))
             session.execute("end_lease", **of_call)
 
 

@@ -66,6 +66,10 @@ class SqlSession:
         """Execute the statement with the name *statement*, and return the cursor."""
         return self.connection.execute(self.statements[statement], values)
 
+    def owners(self, statement: str, **values: Any) -> list[str]:
+        """Execute the statement with the name *statement*, and return the owners that it selects."""
+        return [each["owner"] for each in self.execute(statement, **values)]
+
     def next_revision(self, count: int = 1) -> int:
         """Return the number of the next change; the last number if there are several."""
         self.execute("next_revision", count=count)

@@ -36,7 +36,9 @@ class SqlWorker:
         database: The database.  Nothing else uses this object.
         clock: Returns the current time.
         lease_ttl: Seconds for which a lease is valid.
-        history_ttl: Seconds for which closed requests are kept.
+        max_history: The number of closed requests that are kept for each
+            owner.
+        history_ttl: Seconds for which they are kept.
 
     Attributes:
         clock: As above.
@@ -45,12 +47,15 @@ class SqlWorker:
         waiters: The tasks that wait.
     """
 
-    def __init__(self, database: Database, *, clock: Clock, lease_ttl: float, history_ttl: float) -> None:
+    def __init__(
+        self, database: Database, *, clock: Clock, lease_ttl: float, max_history: int, history_ttl: float
+    ) -> None:
         self.waiters: WaiterRegistry = WaiterRegistry()
         self._stopped = threading.Event()
         self._database = database
         self.clock: Clock = clock
         self._lease_ttl = lease_ttl
+        self._max_history = max_history
         self.history_ttl: float = history_ttl
         self.outages: Outages = Outages(clock, lease_ttl)
         self._name = ""
@@ -72,6 +77,11 @@ class SqlWorker:
     def renew_lease(self, session: SqlSession) -> None:
         """Renew the lease of this process."""
         session.execute("renew_lease", lease_owner=self.name, expires_at=self.clock() + self._lease_ttl)
+
+    def limit_history(self, session: SqlSession, *owners: str) -> None:
+        """Delete the closed requests of *owners* above the limit, except answers that are still needed."""
+        for owner in owners:
+            session.execute("limit_history", owner=owner, max_history=self._max_history)
 
     def start(self) -> None:
         """Start the thread, unless it runs."""
@@ -210,7 +220,9 @@ class SqlWorker:
         if self.waiters:
             self._renew_own_lease()
         with self._database.writing() as session:
+            owners = session.owners("owners_of_abandoned_answers", now=now)
             erased = session.execute("erase_abandoned_answers", now=now).rowcount
+            self.limit_history(session, *owners)
             erased += session.execute("delete_old_history", oldest=now - self.history_ttl).rowcount
             session.execute("delete_unused_leases", before=now - self._lease_ttl)
         return bool(erased > 0)

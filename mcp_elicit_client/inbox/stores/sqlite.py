@@ -57,8 +57,8 @@ class SqliteStore(SqlStore):
         check_seconds("lock_timeout", lock_timeout, allow_zero=True)
         # SQLite reports only changes that were made through other connections.
         own = SqliteConnection(Path(path), lock_timeout)
-        worker = _SqliteWorker(own, clock=clock, lease_ttl=lease_ttl, history_ttl=history_ttl)
-        super().__init__(SqliteConnection(Path(path), lock_timeout), worker, max_history=max_history)
+        worker = _SqliteWorker(own, clock=clock, lease_ttl=lease_ttl, max_history=max_history, history_ttl=history_ttl)
+        super().__init__(SqliteConnection(Path(path), lock_timeout), worker)
 
 
 class _SqliteWorker(SqlWorker):

@@ -84,6 +84,11 @@ UPDATE requests SET answer = NULL, is_delivered = 1
 WHERE state <> 'pending' AND is_delivered = 0 AND expires_at <= :now AND NOT EXISTS (
     SELECT 1 FROM leases WHERE leases.lease_owner = requests.lease_owner AND leases.expires_at > :now)
 
+-- name: owners_of_abandoned_answers
+SELECT DISTINCT owner FROM requests
+WHERE state <> 'pending' AND is_delivered = 0 AND expires_at <= :now AND NOT EXISTS (
+    SELECT 1 FROM leases WHERE leases.lease_owner = requests.lease_owner AND leases.expires_at > :now)
+
 -- name: limit_history
 DELETE FROM requests WHERE owner = :owner AND state <> 'pending' AND is_delivered = 1 AND revision <= coalesce((
     SELECT revision FROM requests WHERE owner = :owner AND state <> 'pending'
