@@ -503,6 +503,17 @@ async def test_a_task_that_waits_receives_its_answer_after_the_inbox_was_closed(
     await inbox.aclose()
 
 
+async def test_a_task_that_waits_receives_the_answer_of_another_process_after_the_inbox_was_closed(
+    stores: Stores,
+) -> None:
+    inbox, other = Inbox(stores()), Inbox(stores())
+    async with waiting_for_answer(inbox) as waiting:
+        (entry,) = await pending(other)
+        await inbox.aclose()
+        await other.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await waiting.result()).content == {"a": "x"}
+
+
 async def test_a_page_begins_where_the_previous_one_ended(inbox: Inbox) -> None:
     async with anyio.create_task_group() as group:
         for number in range(7):

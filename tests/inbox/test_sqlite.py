@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,7 +25,7 @@ from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
 from tests.support import EVENT_LOOPS, forks, succeeds_in_fork, until
-from tests.support.inboxes import FORM, SECRET, Stores, Waiting, asking, pending, request
+from tests.support.inboxes import FORM, SECRET, Stores, Waiting, asking, pending, request, waiting_for_answer
 
 pytestmark = pytest.mark.anyio
 
@@ -350,6 +351,30 @@ async def test_an_answer_arrives_although_the_worker_cannot_write(sqlite: Stores
         (entry,) = await pending(other)
         await other.answer("ann", entry.id, "accept", {"a": "x"})
         assert (await asked.result()).content == {"a": "x"}
+
+
+@ON_SQLITE
+async def test_an_inbox_that_is_used_while_it_is_closed_does_not_delay_that(sqlite: Stores) -> None:
+    store = sqlite()
+    inbox, worker = Inbox(store), store._worker
+    is_looking, may_go_on = threading.Event(), threading.Event()
+    look = worker._look
+
+    def look_slowly() -> None:
+        is_looking.set()
+        may_go_on.wait(60)
+        look()
+
+    async with waiting_for_answer(inbox):
+        worker._look = look_slowly
+        await until(is_looking.is_set)
+        worker._look = look
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                group.start_soon(inbox.aclose)
+                await until(worker._stopped.is_set)
+                async with waiting_for_answer(inbox):
+                    may_go_on.set()
 
 
 @ON_SQLITE

@@ -62,6 +62,7 @@ class SqlWorker:
         self._process_id = 0
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._is_closing = False
         self._maintain_at = self._maintain_by = 0.0
         self._failing: set[str] = set()
         self._left: list[tuple[StoredRequest, Resolution | None]] = []
@@ -86,6 +87,8 @@ class SqlWorker:
     def start(self) -> None:
         """Start the thread, unless it runs."""
         with self._lock:
+            if self._is_closing:  # This would clear the event that ends the thread.
+                return
             if self._thread is None or not self._thread.is_alive():
                 self._stopped.clear()
                 self._thread = threading.Thread(target=self._run, name="mcp-elicit-inbox", daemon=True)
@@ -101,9 +104,10 @@ class SqlWorker:
         """Have the database remove what was erased, if it does not do so by itself."""
 
     def close(self) -> None:
-        """Stop the thread and close the connection."""
+        """Stop the thread and close the connection.  If tasks still wait, start again for their answers."""
         with self._lock:
             thread, self._thread = self._thread, None
+            self._is_closing = True
             self._stopped.set()
         if thread is not None:
             thread.join()
@@ -112,6 +116,9 @@ class SqlWorker:
                 pass
             self._finish()
         self._database.close()
+        self._is_closing = False
+        if self.waiters:
+            self.start()
 
     def _wait(self) -> bool:
         """Wait until it is time to look for changes.  Return True if the thread is to end."""
