@@ -9,6 +9,7 @@ import pytest
 
 from mcp_elicit_client.exceptions import EntryNotFoundError
 from mcp_elicit_client.inbox import Inbox
+from tests.support import until
 from tests.support.inboxes import FORM, KEY, SECRET, Clock, Stores, asking, pending, request
 
 pytestmark = pytest.mark.anyio
@@ -54,6 +55,20 @@ async def test_a_draft_is_encrypted_and_expires(stores: Stores, clock: Clock) ->
         if stores.kind != "redis":  # which has a clock of its own for this
             clock.ahead = 3_700
             assert await inbox.get_draft("ann", entry.id) is None
+
+
+async def test_a_draft_that_has_expired_is_erased_although_no_other_one_is_saved(stores: Stores, clock: Clock) -> None:
+    inbox = Inbox(stores(), answer_timeout=99_999)
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        await inbox.save_draft("ann", entry.id, DRAFT)
+        clock.ahead = 3_700
+
+        async def is_erased() -> bool:
+            await inbox.list("ann")
+            return SECRET not in await stores.content()
+
+        await until(is_erased)
 
 
 @pytest.mark.parametrize("value", [{1, 2}, float("nan"), date.min], ids=["set", "nan", "date"])

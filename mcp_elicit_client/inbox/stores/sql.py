@@ -193,7 +193,7 @@ class SqlStore:
     def _save_draft(self, key: dict[str, Any], draft: str, expires_at: float) -> bool:
         """Store a draft, or delete it; return True if one was deleted."""
         with self._database.writing() as session:
-            deleted = session.execute("delete_draft", now=self.clock(), **key).rowcount
+            deleted = session.execute("delete_draft", **key).rowcount
             if draft:
                 session.execute("save_draft", draft=draft, expires_at=expires_at, **key)
         return not draft and deleted > 0
@@ -204,7 +204,7 @@ class SqlStore:
         return "" if row is None else str(row["draft"])
 
     def _close_stale(self) -> None:
-        """Close requests that have expired or lost their process, and erase calls that have expired."""
+        """Close requests that have expired or lost their process, and erase calls and drafts that have expired."""
         times = {"now": self.clock(), "leases_end": self._worker.outages.leases_end_at}
         try:
             while self._has_stale(times):
@@ -233,11 +233,12 @@ class SqlStore:
             session.close_all(closed)
             session.execute("erase_answers_of_expired_calls", now=now)
             self._worker.limit_history(session, *session.owners("owners_of_expired_calls", now=now))
-            has_erased = session.execute("expire_calls", now=now).rowcount > 0
+            erased = session.execute("expire_calls", now=now).rowcount
+            erased += session.execute("delete_expired_drafts", now=now).rowcount
             session.execute("delete_forgotten_calls", forgotten=now - CALL_STATE_TTL)
         for entry_id, resolution in closed.items():
             self.waiters.deliver(entry_id, resolution)
-        if has_erased:
+        if erased > 0:
             self._worker.answers_were_erased()
 
     def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:

@@ -109,7 +109,8 @@ SELECT
         SELECT 1 FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
         WHERE leases.expires_at <= :leases_end AND state = 'pending')
     OR EXISTS (SELECT 1 FROM calls WHERE expires_at <= :now AND body <> '')
-    OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten) AS is_stale
+    OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten)
+    OR EXISTS (SELECT 1 FROM drafts WHERE expires_at <= :now) AS is_stale
 
 -- name: list_expired
 SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now
@@ -167,7 +168,10 @@ INSERT INTO drafts VALUES (:owner, :key, :draft, :expires_at)
 ON CONFLICT (owner, key) DO UPDATE SET draft = excluded.draft, expires_at = excluded.expires_at
 
 -- name: delete_draft
-DELETE FROM drafts WHERE (owner = :owner AND key = :key) OR expires_at <= :now
+DELETE FROM drafts WHERE owner = :owner AND key = :key
+
+-- name: delete_expired_drafts
+DELETE FROM drafts WHERE expires_at <= :now
 
 -- name: get_draft
 SELECT draft FROM drafts WHERE owner = :owner AND key = :key AND expires_at > :now
