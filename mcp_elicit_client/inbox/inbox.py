@@ -119,10 +119,13 @@ class Inbox:
             if on_stored is not None:
                 on_stored(stored.id)
             margin = _EXTENSION_MARGIN
+            # Not on the clock of the store: the task would wait for longer if that is set back.
+            end = anyio.current_time() + stored.expires_at - self._store.clock()
             # Not in another coroutine: that would take memory for each request that waits.
-            while (resolution := await waiter.wait(stored.expires_at - margin - self._store.clock())) is None:
+            while (resolution := await waiter.wait(end - margin - anyio.current_time())) is None:
                 extended = await self._extended(stored, request)
                 if extended is not None:
+                    end += extended - stored.expires_at
                     stored, margin = replace(stored, expires_at=extended), _EXTENSION_MARGIN
                 elif margin:
                     margin = 0.0  # The clock of the process that extends the request may be behind.

@@ -479,6 +479,18 @@ async def test_an_encrypted_text_cannot_be_moved_to_another_request(stores: Stor
             await inbox.get("ann", second.id)
 
 
+async def test_a_request_expires_in_time_although_the_clock_is_set_back(
+    stores: Stores, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "_EXTENSION_MARGIN", 0.1)
+    inbox = Inbox(stores(), answer_timeout=0.5)
+    async with waiting_for_answer(inbox) as asked:
+        clock.ahead = -3_600
+        answer = await asked.result()
+        assert (answer.action, answer.by) == ("cancel", "timeout")
+    assert [each.state for each in (await inbox.history("ann")).entries] == ["expired"]
+
+
 async def test_an_answer_may_come_from_another_event_loop(stores: Stores) -> None:
     store = stores()
     inbox = Inbox(store)
