@@ -16,6 +16,7 @@ from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.secrets.rules import load_rules
 from mcp_elicit_client.core.secrets.tables import keys, letters, recovery_words, rule_table, words
+from mcp_elicit_client.core.secrets.tokens import signs_of
 from tests.support import form_params, table
 
 CLEAR = [row for row in table("sensitive") if not row.get("borderline")]
@@ -396,6 +397,35 @@ def test_every_data_file_has_its_form_and_every_name_in_it_is_known() -> None:
 
 def test_no_word_means_two_things() -> None:
     assert [word for word, times in Counter(TABLE).items() if times > 1] == []
+
+
+def names_of_parts() -> list[list[str]]:
+    """Names of two parts and more: the phrases of the table, and its words that two other words make."""
+    known = {word.strip("*").casefold() for word in TABLE}
+    phrases = [word.split("_") for word in known if "_" in word]
+    joined = [[word[:at], word[at:]] for word in known for at in range(2, len(word) - 1)]
+    names = phrases + [parts for parts in joined if known.issuperset(parts)]
+    return [parts for parts in names if all(part.isascii() and part.isalpha() and len(part) > 1 for part in parts)]
+
+
+@pytest.mark.parametrize("before", [[], ["my"], ["user"], ["backup"]])
+def test_a_name_means_the_same_in_every_spelling(before: list[str]) -> None:
+    def spellings(parts: list[str]) -> list[str]:
+        pascal = "".join(map(str.capitalize, parts))
+        return ["_".join(parts), "-".join(parts), "_".join(parts).upper(), parts[0] + pascal[len(parts[0]) :], pascal]
+
+    names = [spellings([*before, *parts]) for parts in names_of_parts()]
+
+    assert len(names) > 1000
+    assert [name for name in names if len(set(map(signs_of, name))) > 1] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["session_id", "user_session_id", "userSessionId", "pass-key", "db_pass_key", "key_store"]
+)
+def test_the_parts_of_a_name_are_read_as_the_word_that_they_make(name: str) -> None:
+    assert asked({name: {"type": "string"}})
+    assert asked({name: {"type": "string", "title": "Value"}})
 
 
 def test_every_kind_has_a_name_and_a_rule() -> None:

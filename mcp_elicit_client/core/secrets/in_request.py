@@ -118,7 +118,7 @@ def _asked_in_option(title: str) -> SecretKind | None:
 def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     """Find what *field* asks for, given the signs of the message."""
     rules = load_rules()
-    name, description = signs_of(field.name.replace(".", " ")), signs_of(field.description)
+    name, description = signs_of(field.name.replace(".", "_")), signs_of(field.description)
     title = name if field.title == field.name else signs_of(field.title)
     if rules.trigger.search(rules.line.join((name, title, description))):
         possible = NUMERIC_KINDS if isinstance(field, NumberField) else KIND_NAMES.keys()

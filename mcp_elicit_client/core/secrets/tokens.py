@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, product
 from typing import NamedTuple
@@ -23,6 +23,7 @@ LEAST_WORD = 4
 _LEAST_JOINED = 8
 _LEAST_IMITATION = 3
 _LONGEST_STEM = 24
+_MOST_JOINED = 6
 _COMPOUNDS = range(6, 41)
 # Latin letters beyond ASCII: extensions A and B, IPA, phonetic, C, D, enclosed.
 _LATIN_BLOCKS = tuple(
@@ -208,7 +209,7 @@ def _folded(text: str) -> str:
     if "#" in text or "°" in text:
         text = pattern("number_sign").sub(" number ", text)
     if "_" in text:
-        text = pattern("example_name").sub(" ", text).replace("_", " ")
+        text = pattern("example_name").sub(" ", text)
     if "\n" in text:
         text = "\n".join(dict.fromkeys((text, pattern("wrapped").sub(" ", text)))).replace("\n", " ¶ ")
     no_letters = pattern("no_letters")
@@ -217,26 +218,61 @@ def _folded(text: str) -> str:
 
 
 def _as_one_word(match: re.Match[str]) -> str:
-    """Return what was cut by punctuation as one word, if it is one: ``pass-word``."""
-    word = _in_latin(pattern("no_letters").sub("", match.group())).casefold()
-    return word if word in load_lexicon().signs else match.group()
+    """Return what was cut by punctuation as one word, if it is one (``pass.word``); otherwise as parts of a name."""
+    text = match.group().replace("-", "_")
+    return _as_one(pattern("no_letters").split(text)) or text
 
 
 @lru_cache(maxsize=8192)
 def _words(token: str) -> tuple[str, ...]:
     """Split a token where it hides several words, and read what is written oddly."""
+    if "_" in token:
+        return tuple(_words_of_parts(list(filter(None, token.split("_")))))
     if not token.isascii():
         token = _in_latin(token)
     if token in words().capitals:
         return (words().capitals[token],)
     word = token.casefold()
-    if word in load_lexicon().in_phrases:
+    parts = tuple(part for part in _words_of_parts(_parts_of(token)) if len(part) > 1)
+    if any(sign_of(part) != UNKNOWN for part in parts):
+        return parts
+    if word in load_lexicon().in_phrases or sign_of(word) != UNKNOWN:
         return (word,)
-    if sign_of(word) != UNKNOWN:
-        return _parts_of_known(token, word)
     if not word.isascii() and pattern("unspaced").search(word):
         return tuple(_pieces(word))
-    return _words_of_unknown(token, word)
+    return parts or _words_of_unknown(word)
+
+
+def _parts_of(token: str) -> list[str]:
+    """Return the parts of ``sessionId``; none if *token* is one word, also with digits for letters: ``P4SSW0RD``."""
+    parts = [] if token.islower() else pattern("hump").sub(" ", token).casefold().split()
+    is_word = len(parts) <= 1 or (token.isupper() and _without_additions(token.casefold()))
+    return [] if is_word else parts
+
+
+def _words_of_parts(parts: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a name that is made of *parts*, in any spelling: ``session_id``, ``session-id``."""
+    at = 0
+    while at < len(parts):
+        ends = range(min(len(parts), at + _MOST_JOINED), at + 1, -1)
+        word, end = next(((word, end) for end in ends if (word := _as_one(parts[at:end]))), ("", at + 1))
+        yield from [word] if word else _words(parts[at])
+        at = end
+
+
+def _as_one(parts: Sequence[str]) -> str:
+    """Return the phrase or the word that *parts* are, if it says something else than they do: ``pass`` and ``port``."""
+    known = load_lexicon().signs
+    phrase, word = "_".join(parts).casefold(), "".join(parts).casefold()
+    if not word.isascii():
+        phrase, word = "_".join(map(_in_latin, parts)).casefold(), _in_latin(word)
+    if phrase in known:
+        return phrase
+    if word not in known:
+        return ""
+    signs = [sign_of(part) for part in phrase.split("_") if len(part) > 1]  # one letter says little: ``e-mail``
+    is_said = len(signs) > 1 and known[word] in (*signs, "".join(signs))
+    return "" if is_said else word
 
 
 def _in_latin(token: str) -> str:
@@ -249,19 +285,8 @@ def _in_latin(token: str) -> str:
     return latin if is_imitation and sign_of(latin.casefold()) != UNKNOWN else token
 
 
-def _parts_of_known(token: str, word: str) -> tuple[str, ...]:
-    """Return a known word, or its parts: of ``isPasswordProtected`` it is known, but not all that it says."""
-    parts = () if word == token else tuple(pattern("hump").sub(" ", token).casefold().split())
-    signs = [sign_of(part) for part in parts]
-    return parts if len(parts) > 1 and sign_of(word) in (*signs, "".join(signs)) else (word,)
-
-
-def _words_of_unknown(token: str, word: str) -> tuple[str, ...]:
+def _words_of_unknown(word: str) -> tuple[str, ...]:
     known = None if word.isalpha() else _without_additions(word)
-    if known and token.isupper():  # before it is cut after its digits: ``P4SSW0RD``
-        return (known,)
-    if word != token and len(pieces := pattern("hump").sub(" ", token).split()) > 1:
-        return tuple(chain.from_iterable(_words(piece) for piece in pieces if len(piece) > 1)) or (word,)
     if known is None and "@" in word:  # it was not read as the letter a
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
     return (known or _as_read(word),)
