@@ -236,6 +236,35 @@ def test_an_option_that_tells_what_to_type_blames_the_field_for_anything(option:
 
 
 @pytest.mark.parametrize(
+    "title",
+    [
+        "Require password",
+        "Require a PIN",
+        "Remember password",
+        "Needs password",
+        "Use password",
+        "Passwort erforderlich",
+    ],
+)
+def test_a_setting_beside_a_text_field_asks_for_none(title: str) -> None:
+    setting = {"type": "boolean", "title": title}
+    name = {"type": "string", "title": "Name"}
+
+    assert asked({"setting": setting, "name": name}) == []
+    assert asked({"setting": {"type": "boolean", "title": "Protect", "description": title}, "name": name}) == []
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Type your password below", "Give us your PIN in the box below", "Provide your card number in the next field"],
+)
+def test_a_setting_that_tells_what_to_type_blames_the_field_for_anything(title: str) -> None:
+    fields = {"next": {"type": "boolean", "title": title}, "value": {"type": "string", "title": "Value"}}
+
+    assert [(field, where) for field, _, where in asked(fields)] == [("value", "description")]
+
+
+@pytest.mark.parametrize(
     "option",
     [
         "Password",

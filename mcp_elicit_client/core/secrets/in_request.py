@@ -56,9 +56,9 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
         return tuple(found)
     if kind := _asked_in(message, message_signs):
         return (_asking(_field_named_in_message(fields), kind, "message"),)
-    others = [field for field in form.fields if not _can_hold(field)]
-    elsewhere = chain(map(_asked_in_texts, others), map(_asked_in_option, sorted(option_sentences_of(form))))
-    if fields and (kind := next(filter(None, elsewhere), None)):
+    others = ((field.description, field.title) for field in form.fields if not _can_hold(field))
+    elsewhere = chain(chain.from_iterable(others), sorted(option_sentences_of(form)))
+    if fields and (kind := next(filter(None, map(_asked_elsewhere, elsewhere)), None)):
         return (_asking(_field_named_in_message(fields), kind, "description"),)
     return ()
 
@@ -99,18 +99,18 @@ def _holds_piece(field: Field) -> bool:
             assert_never(field)
 
 
-def _asked_in_texts(field: Field) -> SecretKind | None:
-    """Return what the title and description of a field ask for that cannot hold it: the answer belongs elsewhere."""
-    return next((kind for text in (field.description, field.title) if (kind := _asked_in(text, signs_of(text)))), None)
+def _asked_elsewhere(text: str) -> SecretKind | None:
+    """
+    Return what a text tells the user to type into another field: ``Type your password below``.
 
-
-def _asked_in_option(title: str) -> SecretKind | None:
-    """Return what an option tells the user to type into another field: ``Type your password below``."""
+    It is an option, or belongs to a field that cannot hold the answer.  A
+    setting, such as ``Require password``, asks for nothing.
+    """
     rules = load_rules()
-    signs = signs_of(title)
+    signs = signs_of(text)
     if rules.trigger.search(signs):
         for kind, _, before, after, _ in _named(rules.sentences, signs, ""):
-            if rules.contexts["asked_in_option"].search(before) or rules.contexts["asked_after"].match(after):
+            if rules.contexts["asked_elsewhere"].search(before) or rules.contexts["asked_after"].match(after):
                 return kind
     return None
 
