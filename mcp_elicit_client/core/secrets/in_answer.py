@@ -172,13 +172,18 @@ def _has_recovery_phrase(text: str) -> bool:
 
 def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
     """
-    Yield names and values: ``password: ...``, ``--token ...``, ``my pin is ...``, ``otp 123456``.
+    Yield names and values: ``password: ...``, ``--token ...``, ``my pin is ...``, ``otp 123456``.  Of ``login: NAME /
+    PASSWORD``, it yields both.
 
     The third item is True if only a punctuation mark separates the two.
     """
     for match in islice(pattern("is").finditer(text), _MOST_PAIRS):
         value = text[match.end() : match.end() + _LONGEST_VALUE]
-        yield _label_before(text, match.start()), value, match.group()[0] in _IS_SIGNS
+        label = _label_before(text, match.start())
+        yield label, value, match.group()[0] in _IS_SIGNS
+        both = pattern("user_and_password").match(value)
+        if both and load_rules().contexts["user_and_password"].search(signs_of(label)):
+            yield "password", both.group(1), True
     tags = pattern("tag").finditer(text) if "<" in text else ()
     for match in islice(chain(pattern("flag").finditer(text), tags), _MOST_PAIRS):
         yield match.group(1), match.group(2), True

@@ -73,6 +73,7 @@ PATTERNS: Mapping[str, str] = {
     "is_your": (
         r"(?<!\S)(?:[A-Z]-)?(\d{3}[ -]\d{3}|\S{4,200}) is ((?:your|my|the) [^\n.,;!]{3,60}?)(?= for |[\n.,;!]|$)"
     ),
+    "user_and_password": r"[^\s/:|]{1,64}(?: [/|] |:)(?=\S*[A-Za-z])(?=\S*\d)([^\s/:|]{6,64})(?!\S)",
     "quoted": r"([\"'`])(.{1,299}?)\1",
     "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
     # What stands where a value was, or will be: a placeholder, a call, the number of a ticket, a length.
