@@ -27,7 +27,7 @@ from mcp_elicit_client.core.schema.enums import (
     option_keywords,
     options_of,
 )
-from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSchemaError, unwrap_schema
+from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSchemaError, is_wrapped, unwrap_schema
 from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
 from mcp_elicit_client.core.validation.content import is_too_large, to_json_value, validate_field
 
@@ -98,11 +98,6 @@ class SchemaParser:
         return shown
 
 
-def _is_wrapped(schema: Mapping[str, Any]) -> bool:
-    """Return True if *schema* must be unwrapped before it is read."""
-    return not isinstance(schema.get("type"), str) or "$ref" in schema or "allOf" in schema or "items" in schema
-
-
 def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bool) -> Field:
     """
     Read one property.
@@ -122,7 +117,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     if parser.has_nulls:
         schema = drop_null_keywords(schema)
     nullable = schema.get("nullable") is True
-    if _is_wrapped(schema):
+    if is_wrapped(schema):
         schema, allows_null = unwrap_schema(schema, parser.definitions, report)
         nullable |= allows_null
     common: dict[str, Any] = {

@@ -25,7 +25,7 @@ PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
 
 _INDEX = "(?a)[0-9]{1,9}"
 _MAX_REFERENCE = 2_000
-_WRAPPERS = frozenset({"$ref", "allOf"})
+_WRAPPERS = frozenset({"$ref", "allOf", "anyOf", "oneOf", "items"})
 _COMBINED = frozenset({"properties", "required"})
 _STRICTEST: Mapping[str, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
@@ -116,6 +116,11 @@ def _entries(schema: object) -> int:
     return entries + _entries(schema.get("items"))
 
 
+def is_wrapped(schema: _Schema) -> bool:
+    """Return True if *schema* must be unwrapped before it is read."""
+    return not (isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema))
+
+
 def unwrap_schema(schema: _Schema, definitions: Definitions, report: Report) -> tuple[_Schema, bool]:
     """
     Remove the wrappers around *schema*.
@@ -129,8 +134,8 @@ def unwrap_schema(schema: _Schema, definitions: Definitions, report: Report) -> 
     Raises:
         UnsupportedSchemaError: If the schema cannot be answered.
     """
-    if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
-        return _with_open_items(schema, definitions, report), False
+    if not is_wrapped(schema):
+        return schema, False
     nullable = False
     for _ in range(definitions.max_depth + 1):
         nullable |= _allows_null(schema)
@@ -148,8 +153,7 @@ def _with_open_items(schema: _Schema, definitions: Definitions, report: Report) 
         return schema
     opened = definitions.open(items, report)
     opened = definitions.open(_open_all_of(opened, definitions, report) or opened, report)
-    if not isinstance(opened.get("type"), str) and "enum" not in opened:
-        opened = definitions.open(_open_union(opened, definitions, report) or opened, report)
+    opened = definitions.open(_open_union(opened, definitions, report) or opened, report)
     return {**schema, "items": opened}
 
 
@@ -247,16 +251,19 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
         branches = [option for option in options if not _is_null(option)]
         if branches and all(map(has_constant, branches)):
             return None if len(branches) == len(options) else {**schema, keyword: branches}
-        if "type" in schema or "enum" in schema:
-            continue
+        is_typed = "type" in schema or "enum" in schema
         if len(branches) > MAX_BRANCHES:
+            if is_typed:
+                continue
             raise UnsupportedSchemaError(f"is a union of more than {MAX_BRANCHES} schemas")
         opened = [definitions.open(branch, report) for branch in branches]
+        if (len(opened) > 1 or is_typed) and (listed := options_of_union(opened, report)):
+            return {**schema, keyword: listed}
+        if is_typed:
+            continue
         ranked = sorted(opened, key=_preference)
         if not ranked:
             raise UnsupportedSchemaError("allows no value but null")
-        if len(opened) > 1 and (listed := options_of_union(opened, report)):
-            return {**schema, keyword: listed}
         if len(ranked) > 1:
             report("union", "it allows several schemas; the simplest is used")
         return _overridden(ranked[0], _without(schema, keyword), report)
