@@ -40,6 +40,9 @@ MAX_BRANCHES = 32
 # The keywords of a schema that only lists options.
 _LISTING = ENUM_KEYWORDS | {"type", "enumNames", "title", "description"}
 _PARTS = frozenset({"items", "allOf", "anyOf", "oneOf"})
+_RULES_OF_OPTION = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "pattern", "minLength", "maxLength"}) | frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+)
 
 
 class Choice(BaseModel):
@@ -148,6 +151,8 @@ def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, 
     enum = schema.get("enum")
     if union is not None:
         options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in union[1]]
+        if not all(map(_RULES_OF_OPTION.isdisjoint, union[1])):
+            report("rule_not_checked", "the rules of its options are not checked")
         if isinstance(enum, list):
             listed = {json_key(value) for value in enum if _is_scalar(value)}
             options = [(value, title) for value, title in options if _is_scalar(value) and json_key(value) in listed]
@@ -240,8 +245,11 @@ def has_constant(option: object) -> bool:
 
 
 def _constant(option: Mapping[str, Any]) -> object:
-    """Return the value of *option*; None, which cannot be sent, if its own type does not allow it."""
+    """Return the value of *option*; None, which cannot be sent, if its own type or enum does not allow it."""
+    enum = option.get("enum")
     value = option["const"] if "const" in option else option["enum"][0]
+    if isinstance(enum, list) and not any(json_equal(value, each) for each in enum):
+        return None
     return value if "type" not in option or _has_type(value, _types(option["type"])) else None
 
 

@@ -14,6 +14,7 @@ from mcp_elicit_client.core.schema.enums import (
     Report,
     drop_null_keywords,
     has_constant,
+    json_equal,
     options_of_union,
     spells_choices,
 )
@@ -213,7 +214,7 @@ def _merged(parts: Sequence[object], definitions: Definitions, report: Report) -
                     return None
             elif keyword in _STRICTEST and is_number(merged[keyword]) and is_number(value):
                 merged[keyword] = _STRICTEST[keyword](merged[keyword], value)
-            elif merged[keyword] != value:
+            elif not json_equal(merged[keyword], value):
                 return None
     return merged
 
@@ -226,7 +227,7 @@ def _overridden(inner: _Schema, outer: _Schema, report: Report) -> _Schema:
         if is_number(inner.get(keyword)) and is_number(outer.get(keyword))
     }
     for keyword in _RULES:
-        if keyword in inner and keyword in outer and inner[keyword] != outer[keyword]:
+        if keyword in inner and keyword in outer and not json_equal(inner[keyword], outer[keyword]):
             report("rule_not_checked", f"one of two contradicting values of its {keyword} is not checked")
     return {**inner, **outer, **limits}
 
@@ -265,9 +266,17 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
         if not ranked:
             raise UnsupportedSchemaError("allows no value but null")
         if len(ranked) > 1:
-            report("union", "it allows several schemas; the simplest is used")
+            _report_union(keyword, ranked, report)
         return _overridden(ranked[0], _without(schema, keyword), report)
     return None
+
+
+def _report_union(keyword: str, branches: Sequence[_Schema], report: Report) -> None:
+    """Report that one of *branches* is used, and that a value of a ``oneOf`` may match several, unless types differ."""
+    report("union", "it allows several schemas; the simplest is used")
+    types = ["number" if branch.get("type") == "integer" else branch.get("type") for branch in branches]
+    if keyword == "oneOf" and not all(isinstance(each, str) and types.count(each) == 1 for each in types):
+        report("rule_not_checked", "only one schema of its oneOf may match; that is not checked")
 
 
 def _preference(branch: _Schema) -> int:
