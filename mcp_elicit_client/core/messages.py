@@ -57,7 +57,7 @@ FIELD_ERRORS: Mapping[str, Message] = {
     "min_items": Message("Enter at least {min} value.", "Enter at least {min} values.", "min"),
     "max_items": Message("Enter at most {max} value.", "Enter at most {max} values.", "max"),
     "duplicate": Message("Remove the repeated value."),
-    "not_finite": Message("Enter a finite number."),
+    "not_finite": Message("This number is out of range. Enter another number."),
     "unsafe_integer": Message("Enter a whole number between -{max} and {max}."),
     "not_unicode": Message("Remove the invalid characters."),
     "unknown_field": Message("The server did not request this field."),
