@@ -72,6 +72,9 @@ OPTION_COUNT_ERRORS: Mapping[str, Message] = {
 }
 """The messages that replace those of `FIELD_ERRORS` where a field has options."""
 
+PATTERN_WITH_SPACES = Message("This does not have the required format. It begins or ends with spaces.")
+"""The message of the code ``pattern`` for a text with spaces around it, which are easily overlooked."""
+
 AMBIGUOUS_OPTION = Message("Several options fit this. Enter one of them as it is shown.")
 """The message of the code ``choice`` where typed text fits several options."""
 

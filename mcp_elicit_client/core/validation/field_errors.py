@@ -13,6 +13,7 @@ from mcp_elicit_client.core.messages import (
     AMBIGUOUS_OPTION,
     FIELD_ERRORS,
     OPTION_COUNT_ERRORS,
+    PATTERN_WITH_SPACES,
     TYPE_ERRORS,
     Message,
     format_message,
@@ -97,6 +98,8 @@ def error_template(error: FieldError) -> Message:
     if error.code == "format":
         fault = error.params.get("fault")
         return FAULTS[fault] if fault else FORMATS[error.params["format"]].error
+    if error.params.get("spaces"):
+        return PATTERN_WITH_SPACES
     if error.params.get("ambiguous"):
         return AMBIGUOUS_OPTION
     if error.params.get("options"):

@@ -52,10 +52,11 @@ def match_patterns(
             checks += [(field, (text.pattern, each)) for each in texts_of(content[field.name])]
     results = (yield [check for _, check in checks]) if checks else ()
     mismatched: dict[str, FieldError] = {}
-    for (field, (pattern, _)), result in zip(checks, results, strict=True):
+    for (field, (pattern, value)), result in zip(checks, results, strict=True):
         if result is PatternResult.NO_MATCH:
             shown = sanitize_text(pattern, limit=_MAX_PATTERN_SHOWN, multiline=False)
-            mismatched[field.name] = field_error(field.name, "pattern", pattern=shown)
+            params = {"spaces": True} if value != value.strip() else {}
+            mismatched[field.name] = field_error(field.name, "pattern", pattern=shown, **params)
         elif not result.checked:
             unchecked.append(_not_checked(field, result.value))
     return tuple(mismatched.values()), tuple(dict.fromkeys(unchecked))
