@@ -16,6 +16,7 @@ from mcp_elicit_client.testing.callback_under_test import (
     UserActionName,
     UserHook,
 )
+from mcp_elicit_client.testing.elicitation import Elicitation
 from mcp_elicit_client.testing.fake_server import DELIVERIES, FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import ESCAPE_SEQUENCES, PAYLOADS, SPOOFED_URLS, HostileServer
 from mcp_elicit_client.testing.scenarios import run_scenario
@@ -29,6 +30,7 @@ __all__ = [
     "SPOOFED_URLS",
     "CallbackUnderTest",
     "Delivery",
+    "Elicitation",
     "FakeServer",
     "HostileServer",
     "Outcome",

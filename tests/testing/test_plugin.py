@@ -70,6 +70,19 @@ def test_a_user_follows_the_script(run: Run) -> None:
     assert "elicitations" not in result.stdout.str()
 
 
+def test_the_fixture_has_a_public_type_that_only_a_test_with_it_loads(run: Run) -> None:
+    run("""
+import sys
+
+def test_without():
+    assert "mcp_elicit_client.testing" not in sys.modules
+
+def test_with(elicitation):
+    from mcp_elicit_client.testing import Elicitation
+    assert type(elicitation) is Elicitation
+""").assert_outcomes(passed=2)
+
+
 def test_the_report_does_not_replace_tests(run: Run, pytester: pytest.Pytester) -> None:
     file = pytester.makepyfile(test_kept=TESTS)
     source = file.read_bytes()
