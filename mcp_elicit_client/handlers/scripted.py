@@ -101,10 +101,10 @@ class ScriptedAnswers:
         if answer.action != "accept":
             return Answer(action=answer.action, by="host", reason=_REASON)
         if not isinstance(request, FormRequest):
-            return self._refuse(request, self._hints(request) or [self._catalog.text(messages.NO_ANSWER_GIVEN)])
+            return self._refuse(request, self._hints(request, answer) or [self._catalog.text(messages.NO_ANSWER_GIVEN)])
         filled = await fill_form(request, answer, self._catalog)
         if filled.problems:
-            return self._refuse(request, filled.problems)
+            return self._refuse(request, [*filled.problems, *self._hints(request, answer)])
         sources: dict[str, Source] = {}
         for name in filled.content:
             sources[name] = "default" if name in filled.defaults else "host"
@@ -149,8 +149,13 @@ class ScriptedAnswers:
         self._on_url(request)
         return Answer.accept(by="host", reason=_NOT_OPENED)
 
-    def _hints(self, request: Request) -> list[str]:
-        return [self._url_hint] if isinstance(request, UrlRequest) and self._url_hint else []
+    def _hints(self, request: Request, answer: ScriptedAnswer | None = None) -> list[str]:
+        """Return how to accept a URL, and how to write *answer* if it lacks its list."""
+        hints = [self._url_hint] if isinstance(request, UrlRequest) and self._url_hint else []
+        fields = request.form.by_name if isinstance(request, FormRequest) else {}
+        if answer is not None and answer.is_unlisted and "action" not in fields:
+            hints.append(self._catalog.text(messages.ANSWER_UNLISTED, example=json.dumps([answer.content])))
+        return hints
 
     def _refuse(self, request: Request | None, problems: Sequence[str]) -> Answer:
         self.unanswered.append(Unanswered(request, problems))

@@ -40,6 +40,11 @@ class ScriptedAnswer:
     texts: Mapping[str, str] = field(default_factory=dict)
     message: str | None = None
 
+    @property
+    def is_unlisted(self) -> bool:
+        """True if the values of the form are what a list of answers contains, such as ``{"action": "decline"}``."""
+        return self.content.keys() <= _MEMBERS and _is_answer(self.content)
+
 
 class AnswersError(ElicitationError):
     """

@@ -389,6 +389,7 @@ ANSWER_SHAPE = Message(
 )
 ANSWER_MEMBER = Message('Answer {number} has the unknown member {name}. Use "message", "action" and "content".')
 REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
+ANSWER_UNLISTED = Message("An object contains the values of a form. For an answer, write a list: {example}")
 NO_ANSWER_GIVEN = Message("No answer was given for it.")
 ANSWER_UNUSED = Message("Answer {number} was not used.")
 SENSITIVE_ARGUMENT = Message(

@@ -122,6 +122,25 @@ def test_an_object_answers_one_form_and_can_be_completed_by_texts(tmp_path: Path
     assert "No answer was given" in problems(answering)
 
 
+def test_an_object_answers_a_form_that_has_a_field_named_action(tmp_path: Path) -> None:
+    form = {"type": "object", "properties": {"action": {"type": "string"}, "count": {"type": "integer"}}}
+    answering = script(tmp_path, answers={"action": "decline"})
+
+    (answer,) = ask(answering, form_params(form))
+
+    assert (answer.action, answer.content) == ("accept", {"action": "decline"})
+
+
+def test_a_wrong_value_in_a_form_that_has_a_field_named_action_is_no_answer_without_a_list(tmp_path: Path) -> None:
+    form = {"type": "object", "properties": {"action": {"type": "string", "minLength": 20}}}
+    answering = script(tmp_path, answers={"action": "decline"})
+
+    ask(answering, form_params(form))
+
+    assert "Enter at least 20 characters." in problems(answering)
+    assert "list" not in problems(answering)
+
+
 def test_a_list_answers_by_message_and_else_in_order(tmp_path: Path) -> None:
     answering = script(
         tmp_path,
@@ -154,6 +173,9 @@ def test_a_list_answers_by_message_and_else_in_order(tmp_path: Path) -> None:
         ([{"action": "accept"}], VISIT, "pass --open-url none"),
         ([], VISIT, "pass --open-url none"),
         ({"name": "ghp_" + "a1B2" * 9}, ORDER, "This answer seems to contain"),
+        ({"action": "decline"}, CONFIRM, 'write a list: [{"action": "decline"}]'),
+        ({"message": "Your order?", "action": "cancel"}, ORDER, '[{"message": "Your order?", "action": "cancel"}]'),
+        ({"action": "decline"}, VISIT, 'write a list: [{"action": "decline"}]'),
     ],
 )
 def test_an_answer_that_does_not_fit_is_not_sent(
