@@ -342,6 +342,45 @@ async def test_the_review_shows_what_is_entered_while_the_server_is_slow() -> No
         assert "Ben" in await page.locator("dl.answers").inner_text()
 
 
+@asynccontextmanager
+async def reviewing_on_a_slow_server(inbox: Inbox) -> AsyncIterator[tuple[Any, Any]]:
+    """Provide a page whose form is on its way to the review, and the route that holds it."""
+    async with asked(inbox), opened_with_token(inbox, {"first": "ann"}) as page:
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        await page.clock.install()
+        held: list[Any] = []
+
+        async def hold(route: Any) -> None:
+            if "action=review" in (route.request.post_data or ""):
+                held.append(route)
+            else:
+                await route.continue_()
+
+        await page.route("**", hold)
+        await page.get_by_role("button", name="Review").click()
+        yield page, await until(lambda: held and held[0])
+
+
+async def test_a_form_takes_nothing_more_until_the_reply_to_it_is_shown() -> None:
+    async with reviewing_on_a_slow_server(Inbox(MemoryStore())) as (page, route):
+        await page.clock.run_for(10_000)
+        assert await page.locator("form[inert]").count() == 1
+        await route.continue_()
+        await page.locator("dl.answers").wait_for()
+
+
+async def test_a_form_takes_changes_again_once_a_server_that_does_not_reply_counts_as_lost() -> None:
+    async with reviewing_on_a_slow_server(Inbox(MemoryStore())) as (page, _):
+        await page.clock.run_for(20_000)
+        await page.get_by_text("No connection").first.wait_for()
+        await page.unroute_all()
+        await page.get_by_label("Your name").fill("Ben")
+        await page.get_by_role("button", name="Review").click()
+        await page.locator("dl.answers").wait_for()
+        assert "Ben" in await page.locator("dl.answers").inner_text()
+
+
 async def test_a_button_can_be_clicked_again_after_a_link_that_led_nowhere() -> None:
     inbox = Inbox(MemoryStore())
     async with asked(inbox) as (_, waiting), opened_with_token(inbox, {"first": "ann"}) as page:

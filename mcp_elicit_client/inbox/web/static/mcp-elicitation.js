@@ -399,10 +399,9 @@ class Card {
     if (attempt !== this.attempt) return;  // The user has meanwhile clicked on something else.
     const sent = isReached && this.read(form, button);  // with what was entered meanwhile
     if (!sent) { this.showSending(null); return; }
-    this.after(SENT_AFTER, () => { if (attempt === this.attempt) this.showSending(null); });
     if (!this.host.isPage) {
       this.isLeaving = true;
-      const isShown = this.host.show(form.getAttribute("action"), { method: "POST", body: sent });
+      const isShown = this.host.show(form.getAttribute("action"), { method: "POST", body: sent, signal: this.patience() });
       this.hold(form);
       if (!await isShown) {
         this.isLeaving = false;
@@ -411,6 +410,8 @@ class Card {
       }
       return;
     }
+    // Nothing says that the user has stopped the browser, which stays on this page then.
+    this.after(SENT_AFTER, () => { if (attempt === this.attempt) this.showSending(null); });
     const filled = new FormData(form);
     for (const each of form.elements) if (filled.has(each.name) && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
@@ -448,11 +449,17 @@ class Card {
     this.sending?.setAttribute("aria-busy", "true");
   }
 
-  async canReach(form) {
-    const isSilent = !this.root.querySelector("[data-saved]");  // a page that cannot say why, and has buttons only
+  // Return a signal that ends a request to which the server does not reply.
+  patience() {
     const patience = new AbortController();
     this.after(LOST_AFTER, () => patience.abort());
-    const request = (path, options) => this.host.request(path, { ...options, signal: patience.signal });
+    return patience.signal;
+  }
+
+  async canReach(form) {
+    const isSilent = !this.root.querySelector("[data-saved]");  // a page that cannot say why, and has buttons only
+    const signal = this.patience();
+    const request = (path, options) => this.host.request(path, { ...options, signal });
     try {
       return this.isAnswered(await probe(form.getAttribute("action"), request)) || isSilent;
     } catch {
