@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dataclasses
 import re
 import subprocess
+import symtable
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -136,6 +138,23 @@ def test_code_blocks_suit_readers_who_check_types_strictly(page: Path) -> None:
         assert [each.name for each in functions if each.returns is None and each.name != "__init__"] == []
         arguments = [each for function in functions for each in ast.walk(function.args) if isinstance(each, ast.arg)]
         assert {each.arg for each in arguments if each.annotation is None} <= {"self"}
+
+
+def names_from_outside(table: symtable.SymbolTable, own: frozenset[str]) -> set[str]:
+    """Return the names that a block uses and does not define."""
+    found = {each.get_name() for each in table.get_symbols() if each.is_referenced() and each.is_global()}
+    return found.union(*(names_from_outside(child, own) for child in table.get_children())) - own - set(dir(builtins))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_a_code_block_that_continues_no_other_one_imports_what_it_uses(page: Path) -> None:
+    imported: set[str] = set()
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        table = symtable.symtable(block, str(page), "exec")
+        own = frozenset(each.get_name() for each in table.get_symbols() if each.is_assigned() or each.is_imported())
+        missing = names_from_outside(table, own)
+        assert not missing or not missing <= imported, block
+        imported |= {each.get_name() for each in table.get_symbols() if each.is_imported()}
 
 
 def test_the_package_contains_no_replaced_name_and_no_unclear_phrase() -> None:
