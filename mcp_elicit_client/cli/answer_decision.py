@@ -9,12 +9,12 @@ from typing import Any
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_options import given_values
-from mcp_elicit_client.cli.common import UsageError
+from mcp_elicit_client.cli.common import UsageError, source_name
+from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.handlers.scripted import FilledForm, fill_form
 from mcp_elicit_client.presentation.answer_files import ScriptedAnswer
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import format_value
-from mcp_elicit_client.presentation.messages import ANSWERS_SHAPE
 from mcp_elicit_client.presentation.quoting import quote_name
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm
 from mcp_elicit_client.typing import Action, FormRequest, Request, Source
@@ -65,17 +65,17 @@ async def decide(options: argparse.Namespace, request: Request) -> Decision:
     action: Action = "decline" if options.decline else "cancel" if options.cancel else "accept"
     if not isinstance(request, FormRequest) or action != "accept":
         return Decision(action=action, shown={"action": action})
-    filled = await fill_form(request, _values(options), catalog)
+    filled = await fill_form(request, _values(options, request.form), catalog)
     if filled.problems:
         return Decision(problems=filled.problems)
     return _checked(request, filled, catalog, is_confirmed=options.send_anyway)
 
 
-def _values(options: argparse.Namespace) -> ScriptedAnswer:
+def _values(options: argparse.Namespace, form: Form) -> ScriptedAnswer:
     """Return the values of the form."""
     found = given_values(options, options.fields, messages.FIELD_SHAPE)
-    if not isinstance(found, ScriptedAnswer):
-        raise UsageError(ANSWERS_SHAPE, path=options.answers, example=_EXAMPLE)
+    if not isinstance(found, ScriptedAnswer) or found.is_unlisted(form.by_name):
+        raise UsageError(messages.VALUES_SHAPE, path=source_name(options.answers), example=_EXAMPLE)
     return found
 
 

@@ -64,6 +64,10 @@ CHOOSE_ANSWER = Message("Pass either FIELD=VALUE or --answers, or --accept, --de
 FIELD_SHAPE = Message("A value needs FIELD=VALUE.")
 NOT_A_FORM = Message("This request asks you to open a URL. Open it, then pass --done; or pass --decline or --cancel.")
 NOT_A_URL = Message("This request is a form. --done is only for URLs.")
+VALUES_SHAPE = Message(
+    "{path} must contain an object with the values of the form. To decline or cancel, pass --decline or --cancel. "
+    "Example: {example}"
+)
 SEND_ANYWAY_HINT = Message("To send it, pass --send-anyway.")
 IS_SENT = Message("Answer that is sent to {server}: {action}")
 WOULD_BE_SENT = Message("Answer that would be sent to {server}: {action}")

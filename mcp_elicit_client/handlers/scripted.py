@@ -153,7 +153,7 @@ class ScriptedAnswers:
         """Return how to accept a URL, and how to write *answer* if it lacks its list."""
         hints = [self._url_hint] if isinstance(request, UrlRequest) and self._url_hint else []
         fields = request.form.by_name if isinstance(request, FormRequest) else {}
-        if answer is not None and answer.is_unlisted and "action" not in fields:
+        if answer is not None and answer.is_unlisted(fields):
             hints.append(self._catalog.text(messages.ANSWER_UNLISTED, example=json.dumps([answer.content])))
         return hints
 

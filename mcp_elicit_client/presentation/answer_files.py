@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -40,10 +40,9 @@ class ScriptedAnswer:
     texts: Mapping[str, str] = field(default_factory=dict)
     message: str | None = None
 
-    @property
-    def is_unlisted(self) -> bool:
-        """True if the values of the form are what a list of answers contains, such as ``{"action": "decline"}``."""
-        return self.content.keys() <= _MEMBERS and _is_answer(self.content)
+    def is_unlisted(self, fields: Container[str]) -> bool:
+        """Return True if a form with *fields* gets what belongs into a list, such as ``{"action": "decline"}``."""
+        return "action" not in fields and self.content.keys() <= _MEMBERS and _is_answer(self.content)
 
 
 class AnswersError(ElicitationError):

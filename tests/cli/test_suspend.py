@@ -254,6 +254,18 @@ def test_arguments_that_are_no_answer_are_usage_errors(run: Run, asking: Asking,
     assert run("requests", "--json").document["requests"] == [request]
 
 
+@pytest.mark.parametrize("values", ['[{"content": {"name": "Ada"}}]', '{"action": "decline"}'])
+def test_answers_in_place_of_values_are_a_usage_error_that_names_the_options(
+    run: Run, asking: Asking, values: str
+) -> None:
+    request = request_of(run(*asking(FORM)))
+
+    refused = run("answer", request["id"], "--answers", "-", stdin=values)
+
+    assert (refused.status, "pass --decline or --cancel" in refused.err) == (2, True)
+    assert "list of answers" not in refused.err
+
+
 def test_all_requests_of_a_call_are_answered_before_it_goes_on(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
