@@ -524,36 +524,53 @@ async def test_the_review_shows_what_is_entered_while_the_server_is_slow() -> No
         assert "Ann B." in shown and "chess" in shown
 
 
+async def send_and_stop(page: Any) -> None:
+    """Send the form on *page*, and stop the browser before the server replies."""
+    await page.clock.install()
+    stopped: list[Any] = []
+
+    async def hold(route: Any) -> None:
+        if route.request.is_navigation_request():
+            stopped.append(route)
+        else:
+            await route.continue_()
+
+    await page.route("**", hold)
+    await page.focus("#f0")
+    await page.evaluate(
+        """() => new Promise((done) => {
+            const form = document.querySelector("form")
+            new MutationObserver(() => { if (form.inert) done() }).observe(form, {attributes: true})
+            form.querySelector("button[value=review]").click()
+        })"""
+    )
+    await until(lambda: stopped)
+    await stopped[0].abort("aborted")
+    await page.clock.run_for(3_000)
+    await page.wait_for_selector("#f0:focus")
+
+
 async def test_a_form_takes_nothing_more_while_it_is_on_its_way_and_all_of_it_after_the_user_has_stopped_that() -> None:
     async with sitting() as desk, asking(desk, HOBBIES):
         page = await desk.page()
         await page.get_by_label("Your name").fill("Ann")
         await saved(page)
-        await page.clock.install()
-        stopped: list[Any] = []
-
-        async def hold(route: Any) -> None:
-            if route.request.is_navigation_request():
-                stopped.append(route)
-            else:
-                await route.continue_()
-
-        await page.route("**", hold)
-        await page.focus("#f0")
-        await page.evaluate(
-            """() => new Promise((done) => {
-                const form = document.querySelector("form")
-                new MutationObserver(() => { if (form.inert) done() }).observe(form, {attributes: true})
-                form.querySelector("button[value=review]").click()
-            })"""
-        )
-        await until(lambda: stopped)
-        await stopped[0].abort("aborted")
-        await page.clock.run_for(3_000)
-        await page.wait_for_selector("#f0:focus")
+        await send_and_stop(page)
         await page.keyboard.type("a")
         await page.get_by_label("chess").check()
         assert await page.get_by_label("Your name").input_value() == "Anna"
+
+
+async def test_errors_are_shown_early_again_after_the_user_has_stopped_the_form_on_its_way() -> None:
+    async with sitting() as desk, asking(desk, WHO):
+        page = await desk.page()
+        await page.get_by_label("Your name").fill("Ann")
+        await saved(page)
+        await send_and_stop(page)
+        await page.get_by_label("Age").fill("200")
+        await page.keyboard.press("Tab")
+        await page.clock.run_for(1_000)  # the focus has left the field
+        await page.wait_for_selector("#f1-errors p:has-text('Enter 130 or less.')")
 
 
 def refuse_with_403(users: list[str]) -> str:

@@ -411,7 +411,11 @@ class Card {
       return;
     }
     // Nothing says that the user has stopped the browser, which stays on this page then.
-    this.after(SENT_AFTER, () => { if (attempt === this.attempt) this.showSending(null); });
+    this.after(SENT_AFTER, () => {
+      if (attempt !== this.attempt) return;
+      this.isLeaving = false;
+      this.showSending(null);
+    });
     const filled = new FormData(form);
     for (const each of form.elements) if (filled.has(each.name) && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
