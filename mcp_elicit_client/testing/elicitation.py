@@ -29,24 +29,21 @@ class Elicitation:
     The value of the fixture: a user, a registry and servers for one test.
 
     Attributes:
-        test: The node ID of the test.
         user: A `ScriptedUser`.  The test fails if steps of the script remain
             unused or do not fit their request, or if more requests arrive
             than were scripted.
         registry: A registry whose only handler asks that user.
         strict: False to allow unused steps, steps that do not fit, and
             further requests.
-        results: The results of `run_scenario`.
-        replies: The replies to the requests of `ask`.
     """
 
     def __init__(self, test: str) -> None:
-        self.test = test
-        self.user = ScriptedUser()
-        self.registry = ElicitationRegistry()
-        self.strict = True
-        self.results: list[ScenarioResult] = []
-        self.replies: list[Reply] = []
+        self.user: ScriptedUser = ScriptedUser()
+        self.registry: ElicitationRegistry = ElicitationRegistry()
+        self.strict: bool = True
+        self._test = test
+        self._results: list[ScenarioResult] = []
+        self._replies: list[Reply] = []
         self._scripted: ScriptedAnswers | None = None
         self._refusals: list[str] = []
         self.registry.on_elicitation(self._answer)
@@ -98,7 +95,7 @@ class Elicitation:
         """
         async with self.server(delivery).connected(callback or self.callback()) as server:
             reply = await server.ask(params)
-        self.replies.append(reply)
+        self._replies.append(reply)
         return reply
 
     async def run_scenario(
@@ -114,7 +111,7 @@ class Elicitation:
             server: The server name that the callback shows.
         """
         result = await run_scenario(CallbackUnderTest(callback, user, server), name)
-        self.results.append(result)
+        self._results.append(result)
         return result
 
     async def _answer(self, request: Request, /) -> Answer:
@@ -149,17 +146,17 @@ class Elicitation:
             yield f"{request.mode}: {sanitize_text(request.message, limit=80, multiline=False)}"
         for reason in self._refusals:
             yield f"refused: {reason}"
-        for reply in self.replies:
+        for reply in self._replies:
             yield f"The server received {sanitize_text(str(reply), limit=200, multiline=False)}"
-        for result in self.results:
+        for result in self._results:
             yield f"{result.outcome}: {result.scenario}{': ' if result.reason else ''}{result.reason}"
 
     def _to_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
         return {
-            "test": self.test,
+            "test": self._test,
             "requests": [{"mode": each.mode, "message": each.message} for each in self.user.requests],
             "refused": self._refusals,
-            "replies": [{"result": each.result, "error": each.error} for each in self.replies],
-            "results": [asdict(each) for each in self.results],
+            "replies": [{"result": each.result, "error": each.error} for each in self._replies],
+            "results": [asdict(each) for each in self._results],
         }

@@ -70,8 +70,8 @@ def test_a_user_follows_the_script(run: Run) -> None:
     assert "elicitations" not in result.stdout.str()
 
 
-def test_the_fixture_has_a_public_type_that_only_a_test_with_it_loads(run: Run) -> None:
-    run("""
+def test_the_fixture_has_a_public_type_that_only_a_test_with_it_loads(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
 import sys
 
 def test_without():
@@ -80,7 +80,8 @@ def test_without():
 def test_with(elicitation):
     from mcp_elicit_client.testing import Elicitation
     assert type(elicitation) is Elicitation
-""").assert_outcomes(passed=2)
+""")
+    pytester.runpytest_subprocess(*LOADED).assert_outcomes(passed=2)  # this process has loaded it before
 
 
 def test_the_report_does_not_replace_tests(run: Run, pytester: pytest.Pytester) -> None:
