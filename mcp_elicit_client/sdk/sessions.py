@@ -56,10 +56,20 @@ class _OpenRequests:
 
     A request that has the ID of an open one replaces it: the SDK can withdraw
     only the later one, and the server takes one response.
+
+    Args:
+        dispatcher: The dispatcher of mcp 2.x, which may begin with the later
+            one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dispatcher: Any = None) -> None:
+        self._dispatcher = dispatcher
         self._scopes: dict[str | int, anyio.CancelScope] = {}
+
+    def is_replaced(self, context: Any) -> bool:
+        """Return True if a later request has arrived with the same ID."""
+        in_flight = getattr(self._dispatcher, "_in_flight", None)  # None for a server in the same process
+        return in_flight is not None and not any(each.dctx is context for each in in_flight.values())
 
     @contextlib.contextmanager
     def answering(self, request_id: str | int) -> Iterator[None]:
@@ -125,15 +135,16 @@ def prepare_session(session: Any, modes: Collection[Mode]) -> Any:
     dispatcher = session._dispatcher  # noqa: SLF001
     session.disconnected = CancellingEvent()
     session._build_capabilities = functools.partial(_declared, session._build_capabilities, modes)  # noqa: SLF001
-    session._on_request = functools.partial(_on_request, session._on_request, _OpenRequests())  # noqa: SLF001
+    session._on_request = functools.partial(_on_request, session._on_request, _OpenRequests(dispatcher))  # noqa: SLF001
     dispatcher.send_raw_request = functools.partial(_send_raw_request, dispatcher.send_raw_request)
     dispatcher.run = functools.partial(_run, dispatcher.run, session.disconnected)
     return session
 
 
 async def _on_request(answer: Any, open_requests: _OpenRequests, context: Any, method: str, params: Any) -> Any:
-    with open_requests.answering(context.request_id):
-        return await answer(context, method, complete_params(method, params))
+    if not open_requests.is_replaced(context):
+        with open_requests.answering(context.request_id):
+            return await answer(context, method, complete_params(method, params))
     context.cancel_requested.set()  # so that the SDK sends no response: it would answer the later request
     return {}
 

@@ -259,14 +259,15 @@ async def test_a_request_with_the_id_of_an_open_one_replaces_it() -> None:
                 await anyio.sleep_forever()
             finally:
                 is_withdrawn.set()
-        await is_withdrawn.wait()
+        if "What?" in asked:
+            await is_withdrawn.wait()
         return Answer.accept({"text": TYPED}, by="user")
 
     with raw_server("legacy", "stdio") as (where, _), anyio.fail_after(60):
         async with connect(where, Caller(answer, "raw"), mode="legacy") as connection:
             result = await connection.call_tool("reused", {})
 
-    assert asked == ["What?", "What else?"]
+    assert asked in (["What?", "What else?"], ["What else?"])  # trio may begin with the task of the later one
     assert result["content"][0]["text"] == TYPED
 
 
