@@ -132,7 +132,7 @@ class Inbox:
                 else:
                     resolution = await self._expire(stored, waiter)
                     break
-            answer = self._codec.decode_answer(stored, resolution)
+            answer = self._codec.decode_answer(stored, resolution, request)
             is_closed = True
             if resolution.state == "expired":
                 await self._forget_inputs(owner, stored.id)

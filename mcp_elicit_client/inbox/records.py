@@ -419,8 +419,8 @@ class RecordCodec:
         action = self._encode(answer.action, _answer_context("action", stored))
         return Resolution("answered", answered_by, now, action, text)
 
-    def decode_answer(self, stored: StoredRequest, resolution: Resolution) -> Answer:
-        """Return the answer to a request that was closed by *resolution*."""
+    def decode_answer(self, stored: StoredRequest, resolution: Resolution, request: Request | None = None) -> Answer:
+        """Return the answer to a request that was closed by *resolution*; without *request*, read the stored one."""
         match resolution.state:
             case "answered" if resolution.answer is not None:
                 text = self._decode(resolution.answer, _answer_context("answer", stored))
@@ -428,7 +428,7 @@ class RecordCodec:
                 try:
                     given = json.loads(text)
                     reason = f"answered by {given.pop('answered_by')}"
-                    sources = sources_of(self.decode_request(stored), given["content"])
+                    sources = sources_of(request or self.decode_request(stored), given["content"])
                     answer = Answer.model_validate({"by": "user", "reason": reason, "sources": sources, **given})
                 except (ValueError, TypeError, LookupError, AttributeError):
                     raise InboxError("The inbox contains an answer that cannot be read.") from None
