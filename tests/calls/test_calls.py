@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -257,18 +257,24 @@ async def test_a_completion_that_arrives_in_another_thread_ends_the_wait() -> No
     user.join()
 
 
-@pytest.mark.parametrize("fresh", [False, True])
-async def test_a_completion_does_not_count_when_the_server_asks_again(fresh: bool, seen: Seen) -> None:
-    finished: list[bool] = []
+def noting(finished: list[bool]) -> Callable[[Any], Coroutine[Any, Any, Answer]]:
+    """Return a handler that notes whether each URL is complete when it is shown; it waits for the first one."""
 
-    async def note(request: UrlRequest) -> Answer:
-        assert request.completion is not None
+    async def note(request: Request) -> Answer:
+        assert isinstance(request, UrlRequest) and request.completion is not None
         if not finished:
-            await request.completion.wait()
+            with anyio.fail_after(60):
+                await request.completion.wait()
         finished.append(request.completion.is_finished())
         return YES
 
-    async with visitor(User(note), "legacy", seen) as connection:
+    return note
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+async def test_a_completion_does_not_count_when_the_server_asks_again(fresh: bool, seen: Seen) -> None:
+    finished: list[bool] = []
+    async with visitor(User(noting(finished)), "legacy", seen) as connection:
         await call(connection, "required", {"urls": [URL], "times": 2, "fresh": fresh, "complete": "early"})
 
     assert finished == [True, False]
@@ -276,13 +282,7 @@ async def test_a_completion_does_not_count_when_the_server_asks_again(fresh: boo
 
 async def test_a_completion_does_not_count_when_the_server_itself_asks_again() -> None:
     finished: list[bool] = []
-
-    async def note(request: Request) -> Answer:
-        assert isinstance(request, UrlRequest) and request.completion is not None
-        finished.append(request.completion.is_finished())
-        return YES
-
-    elicitations = ElicitationDispatcher(note, Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    elicitations = ElicitationDispatcher(noting(finished), Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
     with elicitations.during(ActiveCall(None, "t", CallTimeouts(None, None), 25)):
         elicitations.completions.complete("e1")
         for url in (URL, URL, OTHER):
@@ -296,15 +296,7 @@ async def test_a_completion_does_not_count_when_the_server_itself_asks_again() -
 async def test_a_completion_does_not_count_in_a_later_call_that_uses_its_id_again(seen: Seen) -> None:
     """Otherwise the URL would be complete before the user has visited it."""
     finished: list[bool] = []
-
-    async def note(request: UrlRequest) -> Answer:
-        assert request.completion is not None
-        if not finished:
-            await request.completion.wait()
-        finished.append(request.completion.is_finished())
-        return YES
-
-    async with visitor(User(note), "legacy", seen) as connection:
+    async with visitor(User(noting(finished)), "legacy", seen) as connection:
         await call(connection, "required", {"urls": [URL], "key": "first", "complete": "early"})
         await call(connection, "required", {"urls": [OTHER], "key": "second"})
 
@@ -313,13 +305,7 @@ async def test_a_completion_does_not_count_in_a_later_call_that_uses_its_id_agai
 
 async def test_a_completion_counts_in_each_call_that_was_active() -> None:
     finished: list[bool] = []
-
-    async def note(request: Request) -> Answer:
-        assert isinstance(request, UrlRequest) and request.completion is not None
-        finished.append(request.completion.is_finished())
-        return YES
-
-    elicitations = ElicitationDispatcher(note, Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    elicitations = ElicitationDispatcher(noting(finished), Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
     first, second = (ActiveCall(None, "t", CallTimeouts(None, None), 25) for _ in range(2))
     params = {"mode": "url", "message": "Log in", "url": URL, "elicitationId": "e1"}
     with elicitations.during(second):
