@@ -221,7 +221,7 @@ def check(session: nox.Session) -> None:
 
 @nox.session
 def quick(session: nox.Session) -> None:
-    """Run the tests that start no process, browser or server."""
+    """Run the tests that start no process, browser or server, do not wait and have no large input."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", *FASTMCP["2"])
     paths = () if session.posargs else (*TESTS, *PAGES)
     pytest(session, "-m", "not slow", "-n", "3", "--dist", "loadfile", *paths, profile="quick")
