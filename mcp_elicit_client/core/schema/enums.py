@@ -16,6 +16,7 @@ single                                    several
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
@@ -40,6 +41,7 @@ MAX_BRANCHES = 32
 # The keywords of a schema that only lists options.
 _LISTING = ENUM_KEYWORDS | {"type", "enumNames", "title", "description"}
 _PARTS = frozenset({"items", "allOf", "anyOf", "oneOf"})
+_CONST: Callable[[Mapping[str, Any]], object] = itemgetter("const")
 _RULES_OF_OPTION = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "pattern", "minLength", "maxLength"}) | frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 )
@@ -150,8 +152,10 @@ def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, 
     union = _titled_union(schema)
     enum = schema.get("enum")
     if union is not None:
-        options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in union[1]]
-        if not all(map(_RULES_OF_OPTION.isdisjoint, union[1])):
+        used = frozenset[str]().union(*union[1])
+        constant = _CONST if used.isdisjoint(("enum", "type")) else _constant
+        options: list[tuple[object, object]] = [(constant(option), option.get("title")) for option in union[1]]
+        if not used.isdisjoint(_RULES_OF_OPTION):
             report("rule_not_checked", "the rules of its options are not checked")
         if isinstance(enum, list):
             listed = {json_key(value) for value in enum if _is_scalar(value)}
@@ -218,24 +222,37 @@ def option_keywords(schema: Mapping[str, Any]) -> frozenset[str]:
 def _titled_union(schema: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]] | None:
     """Return the keyword and the options of the union that lists options; None if no union does."""
     for keyword in ("oneOf", "anyOf"):
-        union = schema.get(keyword)
-        if isinstance(union, list):
-            options = [each for each in union if has_constant(each)]
-            if options and (len(options) == len(union) or all(has_constant(each) or _is_null(each) for each in union)):
-                return keyword, options
+        options = options_in_union(schema.get(keyword))
+        if options:
+            return keyword, options
     return None
+
+
+def options_in_union(union: object) -> list[dict[str, Any]]:
+    """Return the schemas in *union*, except null, if each allows one value; otherwise none."""
+    if not isinstance(union, list):
+        return []
+    # Most options are written with `const`, and there may be thousands.
+    options = [each for each in union if isinstance(each, dict) and each.get("const") is not None]
+    if len(options) == len(union):
+        return options
+    options = [each for each in union if not is_null(each)]
+    return options if all(map(has_constant, options)) else []
+
+
+def is_null(schema: object) -> bool:
+    """Return True if *schema*, in a union, allows nothing but null."""
+    return isinstance(schema, dict) and (
+        schema.get("type") == "null" or schema.get("enum") == [None] or ("const" in schema and schema["const"] is None)
+    )
 
 
 def _is_scalar(value: object) -> bool:
     return not isinstance(value, (dict, list))
 
 
-def _is_null(option: object) -> bool:
-    return isinstance(option, dict) and option.get("type") == "null"
-
-
 def has_constant(option: object) -> bool:
-    """Return True if *option*, one schema of a union, allows one value."""
+    """Return True if *option*, a schema in a union, allows one value."""
     if not isinstance(option, dict):
         return False
     if "const" in option:
@@ -305,9 +322,9 @@ def _types(type_: object) -> frozenset[str]:
 def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) -> bool:
     if types is not None and not _has_type(value, types):
         return False
+    if isinstance(value, str):
+        return len(value) <= limits.max_option_value and (value.isascii() or is_unicode(value))
     match value:
-        case str():
-            return len(value) <= limits.max_option_value and (value.isascii() or is_unicode(value))
         case bool():
             return True
         case int():
@@ -319,9 +336,9 @@ def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) ->
 
 
 def _has_type(value: object, types: frozenset[str]) -> bool:
+    if isinstance(value, str):
+        return "string" in types
     match value:
-        case str():
-            return "string" in types
         case bool():
             return "boolean" in types
         case int():

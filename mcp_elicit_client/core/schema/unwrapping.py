@@ -13,8 +13,9 @@ from mcp_elicit_client.core.schema.enums import (
     MAX_BRANCHES,
     Report,
     drop_null_keywords,
-    has_constant,
+    is_null,
     json_equal,
+    options_in_union,
     options_of_union,
     spells_choices,
 )
@@ -165,7 +166,7 @@ def _allows_null(schema: _Schema) -> bool:
     if types is None and isinstance(enum, list) and None in enum:
         return True
     unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if isinstance(schema.get(keyword), list)]
-    return types is None and any(isinstance(each, dict) and _is_null(each) for union in unions for each in union)
+    return types is None and any(is_null(each) for union in unions for each in union)
 
 
 def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
@@ -249,9 +250,9 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
         options = schema.get(keyword)
         if not isinstance(options, list) or not all(isinstance(option, dict) for option in options):
             continue
-        branches = [option for option in options if not _is_null(option)]
-        if branches and all(map(has_constant, branches)):
-            return None if len(branches) == len(options) else {**schema, keyword: branches}
+        if options_in_union(options):
+            return None
+        branches = [option for option in options if not is_null(option)]
         is_typed = "type" in schema or "enum" in schema
         if len(branches) > MAX_BRANCHES:
             if is_typed:
@@ -284,12 +285,6 @@ def _preference(branch: _Schema) -> int:
         return -1
     kind = branch.get("type")
     return PREFERRED_TYPES.index(kind) if kind in PREFERRED_TYPES else len(PREFERRED_TYPES)
-
-
-def _is_null(schema: _Schema) -> bool:
-    return (
-        schema.get("type") == "null" or schema.get("enum") == [None] or ("const" in schema and schema["const"] is None)
-    )
 
 
 def _without(schema: _Schema, keyword: str) -> dict[str, Any]:
