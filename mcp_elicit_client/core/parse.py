@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import marshal
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.form import Field, Form
+from mcp_elicit_client.core.form import Field, Form, option_count
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.origin import read_origin
 from mcp_elicit_client.core.request import (
@@ -53,12 +55,17 @@ _HINTS = {
     "params": "pass only the `params` of the request",
 }
 _COST_OF_A_VALUE = 8
-_MAX_KNOWN = 10_000
+_MAX_KNOWN_MESSAGE = 10_000
+_MAX_WRITTEN = 1_000_000
+_SIZE_OF_A_PART = 1_000
 _SCALARS = frozenset({int, float, bool})
 _RULES_BETWEEN_FIELDS = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "enum", "const"}
     | {"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", "propertyNames"}
 )
+
+
+_ReadForm: TypeAlias = tuple[Form, tuple[Diagnostic, ...]]
 
 
 class WireSize(NamedTuple):
@@ -197,7 +204,7 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
 
 def _sanitized(message: str, limit: int) -> str:
     """Return *message* sanitized and cut."""
-    known = _known_message if len(message) <= _MAX_KNOWN else _known_message.__wrapped__
+    known = _known_message if len(message) <= _MAX_KNOWN_MESSAGE else _known_message.__wrapped__
     return known(message, limit)
 
 
@@ -357,8 +364,8 @@ def parse_form(schema: object, size: WireSize, limits: Limits) -> tuple[Form, tu
     Return the form of a ``requestedSchema``, and non-fatal findings.
 
     An optional field that cannot be answered becomes one of the form's
-    `unsupported_fields`.  Forms whose *size* (`check_size`) is small are
-    remembered.
+    `unsupported_fields`.  Forms are remembered, unless their *size*
+    (`check_size`) is above a million.
 
     Raises:
         RequestError: If *schema* is not a form, or if a required field cannot
@@ -369,47 +376,77 @@ def parse_form(schema: object, size: WireSize, limits: Limits) -> tuple[Form, tu
         return Form(), (missing,)
     if not isinstance(schema, dict):
         raise RequestError("`requestedSchema` must be an object")
-    key = _to_key(schema, size)
-    if key is None:
-        return _read_form(schema, limits, has_nulls=size.has_nulls)
-    return _known_form(key, limits, has_nulls=size.has_nulls)
+    written = _written(schema, size)
+    known = None if written is None else _KNOWN_FORMS.get(written, limits)
+    if known is None:
+        known = _read_form(schema, limits, has_nulls=size.has_nulls)
+        if written is not None:
+            _KNOWN_FORMS.add(written, known, limits)
+    return known
 
 
-class _ComparableSchema:
-    """A schema, and the same in the format of `marshal`, which tells 1 from 1.0 and from true."""
+class _KnownForms:
+    """
+    The forms that were read last, with their findings and limits, by their schemas.
 
-    __slots__ = ("schema", "written")
+    Servers send the same forms again and again, and each helper that a
+    callback calls reads the params anew.
 
-    def __init__(self, schema: Mapping[str, Any], written: bytes) -> None:
-        self.schema = schema
-        self.written = written
+    Args:
+        max_forms: How many are kept.
+        max_size: The bytes that all take together, roughly.  A short schema
+            can refer to its options many times.
+    """
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ComparableSchema) and self.written == other.written
+    def __init__(self, max_forms: int, max_size: int) -> None:
+        self._max_forms = max_forms
+        self._max_size = max_size
+        self._size = 0
+        self._forms: OrderedDict[bytes, tuple[_ReadForm, Limits]] = OrderedDict()
+        self._lock = Lock()
 
-    def __hash__(self) -> int:
-        return hash(self.written)
+    def get(self, written: bytes, limits: Limits) -> _ReadForm | None:
+        with self._lock:
+            known = self._forms.get(written)
+            if known is None or known[1] != limits:
+                return None
+            self._forms.move_to_end(written)
+        return known[0]
+
+    def add(self, written: bytes, read: _ReadForm, limits: Limits) -> None:
+        size = _size_in_memory(written, read)
+        if size > self._max_size:
+            return
+        with self._lock:
+            if written in self._forms:
+                self._size -= _size_in_memory(written, self._forms.pop(written)[0])
+            self._forms[written] = read, limits
+            self._size += size
+            while self._size > self._max_size or len(self._forms) > self._max_forms:
+                first, (dropped, _) = self._forms.popitem(last=False)
+                self._size -= _size_in_memory(first, dropped)
 
 
-def _to_key(schema: dict[str, Any], size: WireSize) -> _ComparableSchema | None:
-    """Return *schema* as `_known_form` takes it; None if it is not remembered."""
-    if size.total > _MAX_KNOWN:
+def _size_in_memory(written: bytes, read: _ReadForm) -> int:
+    form, found = read
+    return len(written) + _SIZE_OF_A_PART * (len(form.fields) + option_count(form) + len(found))
+
+
+def _written(schema: dict[str, Any], size: WireSize) -> bytes | None:
+    """Return *schema* in the format of `marshal`, which tells 1 from 1.0 and from true; None if it is too large."""
+    if size.total > _MAX_WRITTEN:
         return None
     try:
         written = marshal.dumps(schema, 0)
     except ValueError:  # not plain data, as Python programs may pass it
         return None
-    # Numbers have a size of 8, however long they are.
-    return _ComparableSchema(schema, written) if len(written) <= _MAX_KNOWN else None
+    return written if len(written) <= _MAX_WRITTEN else None  # numbers have a size of 8, however long they are
 
 
-@lru_cache(maxsize=128)
-def _known_form(schema: _ComparableSchema, limits: Limits, *, has_nulls: bool) -> tuple[Form, tuple[Diagnostic, ...]]:
-    """Return the form of a schema: servers request the same forms again and again."""
-    return _read_form(schema.schema, limits, has_nulls=has_nulls)
+_KNOWN_FORMS = _KnownForms(max_forms=128, max_size=12_000_000)
 
 
-def _read_form(schema: Mapping[str, Any], limits: Limits, *, has_nulls: bool) -> tuple[Form, tuple[Diagnostic, ...]]:
+def _read_form(schema: Mapping[str, Any], limits: Limits, *, has_nulls: bool) -> _ReadForm:
     parser = SchemaParser(schema, limits, has_nulls=has_nulls)
     schema = {keyword: value for keyword, value in schema.items() if value is not None or keyword == "properties"}
     try:

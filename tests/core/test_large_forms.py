@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import marshal
+import weakref
 from collections.abc import Callable
 from time import process_time
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Limits, RequestError, normalize_enum, parse_request, validate
+from mcp_elicit_client.core import parse
 from mcp_elicit_client.core.form import ChoiceField
 from mcp_elicit_client.core.schema.field_parser import SchemaParser
 from mcp_elicit_client.core.schema.writer import to_schema
@@ -74,7 +76,11 @@ def test_two_hundred_fields_are_shown_and_one_more_is_refused() -> None:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return the processor time of *work*, without that of the garbage collector, which looks at all other tests."""
+    """
+    Return the processor time of *work*, with no form remembered.
+
+    Without that of the garbage collector, which looks at all other tests.
+    """
 
     def once() -> float:
         begin = process_time()
@@ -83,7 +89,9 @@ def seconds(work: Callable[[], object]) -> float:
 
     gc.disable()
     try:
-        return min(once() for _ in range(3))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(parse, "_KNOWN_FORMS", parse._KnownForms(max_forms=0, max_size=0))
+            return min(once() for _ in range(3))
     finally:
         gc.enable()
 
@@ -149,6 +157,25 @@ def test_too_many_required_names_are_refused_before_each_is_reported(monkeypatch
 
     form_request(form_params({"properties": {}, "required": names[:200]}))
     assert [code for code, *_ in reported].count("undeclared_field") == 200
+
+
+def test_a_form_is_read_once_for_the_same_schema_and_limits() -> None:
+    params = form_params({"properties": {"f": {"title": "A large list", "oneOf": titled(2_000)}}})
+    form = form_request(params).form
+
+    assert form_request(params).form is form
+    assert form_request(params, limits=Limits(max_title=3)).form.fields[0].title == "A l…"
+    assert form_request(params).form == form
+
+
+def test_forms_with_many_options_do_not_stay_in_memory() -> None:
+    definition = {"enum": [f"{at}" for at in range(1_000)]}
+    forms = []
+    for number in range(4):
+        schema = {"title": f"{number}", "properties": properties(10, REFERENCE), "$defs": {"x": definition}}
+        forms.append(weakref.ref(form_request(form_params(schema)).form))
+
+    assert [form() is None for form in forms] == [True, True, True, False]
 
 
 def test_a_large_schema_that_is_refused_does_not_affect_other_references() -> None:
