@@ -9,11 +9,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
-from functools import cache, cached_property
+from functools import cached_property
 from types import NoneType
 from typing import Any, ClassVar, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, computed_field
+from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, ValidationError, computed_field
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.answer import Action, Answer
@@ -218,12 +218,6 @@ def warnings_data(request: Request) -> tuple[dict[str, Any], ...]:
     return tuple(asdict(warning) for warning in request_warnings(request, ENGLISH))
 
 
-@cache
-def _requests() -> TypeAdapter[Request]:
-    build_models(UrlRequest)
-    return TypeAdapter(AnyRequest)
-
-
 def read_request(text: str) -> Request:
     """
     Read what `write_request` wrote.
@@ -231,12 +225,17 @@ def read_request(text: str) -> Request:
     Raises:
         ValueError: If *text* is not a request.
     """
-    return _requests().validate_json(text)
+    try:
+        return FormRequest.model_validate_json(text)
+    except ValidationError:  # the models of URLs are built at their first use
+        build_models(UrlRequest)
+        return UrlRequest.model_validate_json(text)
 
 
 def request_schema() -> dict[str, Any]:
     """Return the JSON Schema of `Entry.request`, for front ends."""
-    return _requests().json_schema(mode="serialization")
+    build_models(UrlRequest)
+    return TypeAdapter(AnyRequest).json_schema(mode="serialization")
 
 
 def draft_key(request: Request) -> str:
