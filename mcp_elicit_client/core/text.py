@@ -19,9 +19,10 @@ from mcp_elicit_client._arguments import check_type
 MAX_SHOWN = 4_000
 """The default limit of `sanitize_text`, in characters: that of a message."""
 
+# Patterns that few texts need are compiled at their first use, because they would slow down the import.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _RUN_OF_SPACES = re.compile(r"[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{5,}")
-_RUN_OF_LINES = re.compile(r"\n(?:[ \u00a0]*\n){2,}")
+_RUN_OF_LINES = r"\n(?:[ \u00a0]*\n){2,}"
 
 # Letters, marks and symbols without a visible glyph.
 _INVISIBLE = frozenset(
@@ -78,8 +79,8 @@ _TAG_FLAG = re.compile(
 )
 
 # Markup of consoles that read [tags]: closing tags, calls, links and hidden text, also among other styles and colors.
-_MARKUP = re.compile(r"\[(?:[/@]|(?=[A-Za-z#])[^\[\]]*\b(?:link(?:=|\s+[a-z]+:)|conceal\b))", re.IGNORECASE)
-_MARKUP_TAG = re.compile(r"\[(?=[A-Za-z/@#])")
+_MARKUP = r"(?i)\[(?:[/@]|(?=[A-Za-z#])[^\[\]]*\b(?:link(?:=|\s+[a-z]+:)|conceal\b))"
+_MARKUP_TAG = r"\[(?=[A-Za-z/@#])"
 
 
 def sanitize_text(text: str, *, limit: int | None = MAX_SHOWN, multiline: bool = True) -> str:
@@ -119,9 +120,9 @@ def _sanitize(text: str, *, multiline: bool, max_length: int | None = None) -> s
     if "     " in text or not text.isascii():
         text = _RUN_OF_SPACES.sub("    ", text)
     if multiline and "\n" in text:
-        text = _RUN_OF_LINES.sub("\n\n", text)
-    if "[" in text and _MARKUP.search(text):
-        text = _MARKUP_TAG.sub(r"\\u{5b}", text)
+        text = re.sub(_RUN_OF_LINES, "\n\n", text)
+    if "[" in text and re.search(_MARKUP, text):
+        text = re.sub(_MARKUP_TAG, r"\\u{5b}", text)
     if stopped and max_length is not None and len(text) <= max_length:  # spaces were removed: there is room for more
         return _sanitize(original, multiline=multiline)
     return text

@@ -41,7 +41,8 @@ _CLOCK_TOLERANCE = timedelta(seconds=1)
 _MAX_NAME = 200
 _MAX_VALUE = 2_000
 _MAX_PATTERN = 512
-_MOMENT = re.compile(r"(?:[0-9-]{10}T)?[0-9:.]{8,}(?P<zone>Z|[+-][0-9:]{5})", re.ASCII)
+# Compiled at its first use, because it would slow down the import.
+_MOMENT = r"(?a)(?:[0-9-]{10}T)?[0-9:.]{8,}(?P<zone>Z|[+-][0-9:]{5})"
 
 InputKind: TypeAlias = Literal["text", "long_text", "number", "boolean", "option", "options", "list"]
 """
@@ -392,7 +393,7 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
     if not is_formatted or value is OMITTED or field.is_hidden or typed.strip() == str(value):
         return ""
     sent = catalog.text(messages.SENT_AS, value=_sanitize(value, catalog))
-    moment = _MOMENT.fullmatch(str(value))
+    moment = re.fullmatch(_MOMENT, str(value))
     if moment is None or names_time_zone(typed.strip()):
         return sent
     zone = "UTC" if moment["zone"] == "Z" else moment["zone"]

@@ -6,14 +6,15 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-_TAG = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?", re.ASCII)
-_QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
+# Patterns are compiled at their first use, because they would slow down the import.
+_TAG = r"(?a)([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?"
+_QUALITY = r"(?a)q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)"
 _MAX_HEADER = 1_000
 
 
 def to_tag(name: str) -> str | None:
     """Return the BCP 47 tag for a tag or a POSIX locale, such as ``de_AT.UTF-8``; None if it names no language."""
-    match = _TAG.fullmatch(name.partition(".")[0].partition("@")[0])
+    match = re.fullmatch(_TAG, name.partition(".")[0].partition("@")[0])
     if match is None:
         return None
     language, script, territory = match.groups()
@@ -70,7 +71,7 @@ def _accepted(header: str) -> Iterator[tuple[float, str]]:
     for part in header.split(","):
         name, _, parameters = part.partition(";")
         tag = to_tag(name.strip())
-        quality = _QUALITY.fullmatch((parameters or "q=1").strip())
+        quality = re.fullmatch(_QUALITY, (parameters or "q=1").strip())
         weight = float(quality[1]) if quality else 0.0
         if tag is not None and weight:
             yield weight, tag

@@ -55,7 +55,7 @@ _RUNNERS = frozenset(
     x-terminal-emulator xargs xdg-terminal-exec xfce4-terminal xonsh xterm xvfb-run yarn yash zellij zsh
     """.split()  # noqa: SIM905 -- a list of words is easier to read as text
 )
-_COMMAND_OPTION = re.compile(r"-{1,2}([a-z]{0,2}[cex]|command|eval|exec|execute)(=.*)?|/[ck]", re.IGNORECASE)
+_COMMAND_OPTION = r"(?i)-{1,2}([a-z]{0,2}[cex]|command|eval|exec|execute)(=.*)?|/[ck]"
 _FORBIDDEN = set("$&|;<>`\n")
 
 
@@ -148,7 +148,7 @@ def _names_program(program: str, options: list[str]) -> bool:
     """Return True if *program* may start another program, or a command, that its options name."""
     for option in options:
         value = option.rpartition("=")[2]
-        if _COMMAND_OPTION.fullmatch(option) or (value and _is_runner(value)):
+        if re.fullmatch(_COMMAND_OPTION, option) or (value and _is_runner(value)):
             return True
         if (program, option) != ("gio", "open") and shutil.which(value):
             return True

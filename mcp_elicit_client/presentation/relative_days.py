@@ -29,7 +29,7 @@ _WEEKS: Mapping[str, str] = {
     }.items()
     for word in fold_accents(words).split()
 }
-_UNSPACED = re.compile("|".join(word for word in _WEEKS if not word.isascii()))
+_UNSPACED = "|".join(word for word in _WEEKS if not word.isascii())
 _MOST_WORDS = 3
 
 
@@ -59,7 +59,7 @@ def relative_days(text: str, names: MonthNames, today: date | None) -> tuple[str
 
 def _words(text: str) -> list[str]:
     """Return the words of *text*, also where no space separates them."""
-    return _UNSPACED.sub(r"\g<0> ", fold_accents(text.replace("\u2019", "'")).strip(" .,")).split()
+    return re.sub(_UNSPACED, r"\g<0> ", fold_accents(text.replace("\u2019", "'")).strip(" .,")).split()
 
 
 def _on(weekday: int, weeks: Collection[str | None], today: date) -> list[date]:

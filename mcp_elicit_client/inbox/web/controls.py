@@ -54,18 +54,18 @@ ZONE_NAME = "time_zone"
 REVIEWED_NAME = "reviewed"
 """The name of the digest of the reviewed content in `FormData`."""
 
-_CONTROL = re.compile(r"f[0-9]{1,9}(-zone)?", re.ASCII)
+_CONTROL = r"(?a)f[0-9]{1,9}(-zone)?"
 _OTHER_NAMES = (ZONE_NAME, REVIEWED_NAME, "confirmed", "remember")
-_ZONE = re.compile(r"[A-Za-z0-9_+/-]+", re.ASCII)
+_ZONE = r"(?a)[A-Za-z0-9_+/-]+"
 _MAX_ZONE = 64
 _OMIT = "-"
 _YES, _NO = "yes", "no"
-_INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
+_INDEX = r"(?a)[0-9]{1,9}"
 
 # Browsers show years of up to six digits, but neither leap seconds nor more than three digits after the second.
-_MOMENT = re.compile(
-    r"(?P<local> (\d{4,6}-\d\d-\d\dT)? ([01]\d|2[0-3]):[0-5]\d (:[0-5]\d(\.\d{1,3})?)? )(?P<zone> Z|[+-]\d{2}:\d{2} )?",
-    re.ASCII | re.IGNORECASE | re.VERBOSE,
+_MOMENT = (
+    r"(?aix)(?P<local> (\d{4,6}-\d\d-\d\dT)? ([01]\d|2[0-3]):[0-5]\d (:[0-5]\d(\.\d{1,3})?)? )"
+    r"(?P<zone> Z|[+-]\d{2}:\d{2} )?"
 )
 _OFFSETS = (
     "-12:00 -11:00 -10:00 -09:30 -09:00 -08:00 -07:00 -06:00 -05:00 -04:00 -03:30 -03:00 -02:30 -02:00 -01:00 Z"
@@ -187,7 +187,7 @@ def read_form_data(request: FormRequest, filled: FormData, *, locale: str | None
     """
     given = {field.name: _given(field, _name(index), filled) for index, field in enumerate(request.form.fields)}
     zone = "".join(filled.get(ZONE_NAME, ())[:1])
-    is_zone = len(zone) <= _MAX_ZONE and _ZONE.fullmatch(zone)
+    is_zone = len(zone) <= _MAX_ZONE and re.fullmatch(_ZONE, zone)
     context = InputContext.for_request(request, locale=locale, time_zone=zone if is_zone else None)
     return read_form(request.form, given, context)
 
@@ -212,7 +212,7 @@ def is_storable(request: Request, filled: FormData) -> bool:
 
 def is_control(name: str) -> bool:
     """Return True if a page sends *name* in `FormData`, apart from the action."""
-    return name in _OTHER_NAMES or bool(_CONTROL.fullmatch(name))
+    return name in _OTHER_NAMES or bool(re.fullmatch(_CONTROL, name))
 
 
 def digest(state: FormState) -> str:
@@ -376,7 +376,7 @@ def _is_as_shown(field: Field, name: str, texts: Sequence[str]) -> bool:
 
 
 def _option_value(field: ChoiceField | MultiChoiceField, text: str) -> object:
-    index = int(text) if _INDEX.fullmatch(text) else -1
+    index = int(text) if re.fullmatch(_INDEX, text) else -1
     # A text that is no index must not be read as a value of the server's.
     return field.choices[index].value if 0 <= index < len(field.choices) else f"\N{REPLACEMENT CHARACTER}{text}"
 
@@ -395,7 +395,7 @@ def _can_split(field: Field) -> bool:
 
 def _split_moment(text: str) -> tuple[str, str]:
     """Split a time into the part that a browser's control shows, and its time zone; either may be empty."""
-    match = _MOMENT.fullmatch(text)
+    match = re.fullmatch(_MOMENT, text)
     return (match["local"].upper(), (match["zone"] or "").upper()) if match else ("", "")
 
 
