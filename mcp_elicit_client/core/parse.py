@@ -57,7 +57,7 @@ _HINTS = {
 _COST_OF_A_VALUE = 8
 _MAX_KNOWN_MESSAGE = 10_000
 _MAX_WRITTEN = 1_000_000
-_SIZE_OF_A_PART = 1_000
+_SIZE_OF_A_PART = 1_000  # what a field, an option or a finding takes in memory, in bytes
 _SCALARS = frozenset({int, float, bool})
 _RULES_BETWEEN_FIELDS = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "enum", "const"}
