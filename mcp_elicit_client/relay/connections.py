@@ -334,8 +334,10 @@ class ConnectionPool:
             shared = preferred.share()
             shared.caller = self._make_caller(shared, downstream.modes, downstream.user)
             return shared
-        while connections:
-            connection = connections.pop()
+        # After `HandshakeRequiredError`, those with the later version only serve calls that wait for their clients.
+        while fitting := [each for each in connections if not (each.has_rounds and self._mode == "legacy")]:
+            connection = fitting[-1]
+            connections.remove(connection)
             if await connection.is_alive():
                 return connection
             connection.close()

@@ -446,6 +446,23 @@ async def test_a_server_that_needs_the_handshake_is_connected_to_again(down: str
         assert said(await caller.call_tool(client, "ask")) == "accept"
 
 
+@pytest.mark.skipif(not supports_multi_round_trip(), reason="needs protocol version 2026-07-28")
+@pytest.mark.parametrize("down", SIDES)
+async def test_unused_connections_are_not_used_after_the_server_needed_the_handshake(down: str, tmp_path: Path) -> None:
+    seen: list[str] = []
+    caller, mark = Caller(User(), "gateway"), tmp_path / "mark"
+    async with gateway("rounds", down, caller, seen) as client:
+        async with anyio.create_task_group() as group:
+            for _ in range(2):
+                group.start_soon(caller.call_tool, client, "slow", {"mark": str(mark)})
+            while seen.count("slow") < 2:
+                await anyio.sleep(0.01)
+            mark.touch()
+        with pytest.raises(Exception, match="Make the call again"):
+            await caller.call_tool(client, "push")
+        assert "accept" in said(await caller.call_tool(client, "push"))
+
+
 @pytest.mark.parametrize("down", SIDES)
 @pytest.mark.parametrize(("names", "is_relayed"), [(3, True), (4, False), (9, False)])
 async def test_a_chain_of_more_than_five_names_is_refused(down: str, names: int, *, is_relayed: bool) -> None:
