@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import anyio.abc
+from pydantic import ValidationError
 
 from mcp_elicit_client.calls.active_call import ActiveCall, AskParams
 from mcp_elicit_client.calls.server_errors import error_code, sdk_error
@@ -47,11 +48,12 @@ class PushedCall:
         params = client_params(request, self._downstream.protocol_version)
         try:
             result = await self._downstream.elicit(params)
+        except ValidationError:  # its text contains what the user entered
+            return _cancel(request, "an invalid result")
         except Exception as error:
             if error_code(error) is None:
                 raise
-            _logger.warning("the client of the gateway returned an error for a request of %r", request.server.name)
-            return Answer.cancel(by="error", reason="the client of the gateway returned an error")
+            return _cancel(request, "an error")
         answer = answer_of_result(result)
         if answer.action == "accept":
             self._await_completion(request, params)
@@ -102,3 +104,8 @@ class PushedCall:
             _logger.debug("a completed URL elicitation could not be reported: %r", error)
         finally:
             self._connection.listeners -= 1
+
+
+def _cancel(request: Request, returned: str) -> Answer:
+    _logger.warning("the client of the gateway returned %s for a request of %r", returned, request.server.name)
+    return Answer.cancel(by="error", reason=f"the client of the gateway returned {returned}")

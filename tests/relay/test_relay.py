@@ -23,6 +23,7 @@ from mcp_elicit_client.policies import Permissions, hooks
 from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Mode, Request, UrlRequest
+from tests.servers import gateway as gateway_server
 from tests.servers import visitor
 from tests.support import VISITOR, free_port, http_server
 from tests.support.gateways import MODES, SIDES, User, connected, said, streams_to, target
@@ -127,6 +128,37 @@ async def raw_client(relay: Relay, down: str, callback: Any) -> AsyncIterator[An
     ):
         await client.initialize()
         yield client
+
+
+@asynccontextmanager
+async def spoiling(streams: Any) -> AsyncIterator[Any]:
+    """Yield *streams* of a client whose answers have a value that the protocol does not allow."""
+    ours, theirs = anyio.create_memory_object_stream[Any]()
+    async with streams as (reader, writer), ours, theirs, anyio.create_task_group() as group:
+
+        async def forward() -> None:
+            async for item in theirs:
+                message = getattr(item.message, "root", item.message)  # mcp 1.x wraps it
+                if "action" in (getattr(message, "result", None) or {}):
+                    message.result = {"action": "accept", "content": {"name": {"hidden": "hunter2"}}}
+                await writer.send(item)
+
+        group.start_soon(forward)
+        yield reader, ours
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("up", SIDES)
+async def test_a_malformed_answer_is_a_cancel_and_its_values_are_not_logged(
+    up: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caller = Caller(User(), "gateway")
+    async with Relay("visitor", target(visitor.build(lambda _line: None)), mode=MODES[up]) as relay:
+        streams = spoiling(streams_to(gateway_server.build(relay)))
+        async with caller.connect(streams, mode="legacy") as client:
+            assert json.loads(said(await caller.call_tool(client, "form"))) == {"got": {"action": "cancel"}}
+    assert "the client of the gateway returned an invalid result" in caplog.text
+    assert "hunter2" not in caplog.text
 
 
 @both_sides
