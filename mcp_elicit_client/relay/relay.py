@@ -55,7 +55,8 @@ class Relay:
     Requests of the upstream server pass the policies, and are sanitized and
     written again before they go down.  Their messages begin with the name of
     the server.  Answers are checked against the form before they go up.  The
-    upstream server sees only the modes that the client of the call declares.
+    upstream server sees only the modes that the client of the call declares,
+    and the request options allow.
 
     Args:
         server: The name of the upstream server that your users see.
@@ -71,7 +72,7 @@ class Relay:
             one process.
         inbox: Where the state of calls is stored between two requests of a
             client; None for the memory of this process.
-        request_options: Limits and URL rules for requests.
+        request_options: Limits, URL rules and modes for requests.
         timeout: The maximum time of the upstream server in one call, and
             before that to connect, in seconds; None for no limit.  It is
             paused while a request is open.
@@ -255,12 +256,15 @@ class Relay:
         return read_downstream(context, check_user(user))
 
     def _make_caller(self, connection: UpstreamConnection, modes: frozenset[Mode], user: str | None) -> UpstreamCaller:
+        options = self._request_options
+        if options is not None and options.modes is not None:
+            modes = modes.intersection(options.modes)
         caller = UpstreamCaller(
             self._handler.of(connection),
             self._server,
             user=user,
             modes=modes,
-            request_options=self._request_options,
+            request_options=options,
             max_questions=self._max_questions,
             max_rounds=self._max_rounds,
         )

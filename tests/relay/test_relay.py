@@ -14,7 +14,7 @@ import mcp.types
 import pytest
 from mcp.server.lowlevel import Server
 
-from mcp_elicit_client import Answer
+from mcp_elicit_client import Answer, RequestOptions
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
@@ -69,6 +69,17 @@ async def test_the_server_sees_the_modes_of_the_client_and_no_others(
     async with gateway(up, down, caller) as client:
         declared = json.loads(said(await caller.call_tool(client, "caps")))["elicitation"]
     assert declared == ({mode: {} for mode in modes} or None)
+
+
+@both_sides
+async def test_a_mode_that_the_gateway_does_not_allow_is_not_declared_and_not_relayed(up: str, down: str) -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway(up, down, caller, request_options=RequestOptions(modes=["form"])) as client:
+        assert json.loads(said(await caller.call_tool(client, "caps"))) == {"elicitation": {"form": {}}}
+        with suppress(Exception):
+            await caller.call_tool(client, "url")
+    assert user.requests == []
 
 
 @both_sides
