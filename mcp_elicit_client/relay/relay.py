@@ -78,9 +78,7 @@ class Relay:
             paused while a request is open.
         answer_timeout: The maximum time of the user, in seconds, at most a
             year: for each result that asks a client with multi-round-trip
-            requests; for other clients, for all server-initiated requests
-            of a call, or for each result of a server with multi-round-trip
-            requests.
+            requests; for other clients, for all requests of a call.
         mode: How the protocol version is negotiated with the upstream server,
             as for `Caller.connect`.
         idle_timeout: Seconds after which unused connections are closed.
