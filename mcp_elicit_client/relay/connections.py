@@ -374,8 +374,11 @@ class ConnectionPool:
 
 
 def _must_close(connection: UpstreamConnection, error: BaseException) -> bool:
-    """Return True if no call can use *connection* after one that ended with *error*, and not with an answer."""
-    if isinstance(error, Exception) and (isinstance(error, HandshakeRequiredError) or not isinstance(error, CallError)):
-        return True  # it may be broken
-    # The server may ignore the cancellation, and its requests would arrive during the next call.
+    """
+    Return True if no call can use *connection* after one that ended with *error*, and not with an answer.
+
+    The server may ignore the cancellation, and its requests would arrive
+    during the next call.  With multi-round-trip requests there are none, and
+    other calls may wait for their clients on the same connection.
+    """
     return not connection.has_rounds and not isinstance(error, UrlElicitationIncompleteError)

@@ -159,7 +159,9 @@ class OwnState:
                 if self.waiting == 2:
                     self.both_wait.set()
                 await self.both_wait.wait()
-            if params.name != "echo" and not params.input_responses:
+            if params.name == "handshake":
+                raise mcp.MCPError(-32600, "Cannot send 'elicitation/create'")  # type: ignore[attr-defined,unused-ignore]
+            if params.name in ("form", "together") and not params.input_responses:
                 request = {"method": "elicitation/create", "params": visitor.asked_form()}
                 question = types.ElicitRequest.model_validate(request)
                 return types.InputRequiredResult(input_requests={"q": question}, request_state=own_state)
@@ -167,7 +169,8 @@ class OwnState:
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
         async def list_tools(_context: Any, _params: Any) -> Any:
-            return types.ListToolsResult(tools=[])
+            schema = {"type": "object"}
+            return types.ListToolsResult(tools=[types.Tool(name="invalid", input_schema=schema, output_schema=schema)])
 
         try:
             server: Any = lowlevel.Server
@@ -191,6 +194,16 @@ async def test_calls_at_the_same_time_continue_where_their_servers_accept_the_st
             answers = dict.fromkeys(keys(each), ANN)
             result = await client.call("together", state=each.request_state, responses=answers)
             assert said(result) == "accepted"
+
+
+@pytest.mark.parametrize("name", ["invalid", "handshake"])
+async def test_a_call_that_fails_leaves_the_connection_to_the_calls_that_wait_on_it(name: str) -> None:
+    async with gateway("rounds", upstream=OwnState()) as client:
+        asked = await client.call("form")
+        with pytest.raises(mcp.MCPError):  # type: ignore[attr-defined,unused-ignore]
+            await client.call(name)
+        answers = dict.fromkeys(keys(asked), ANN)
+        assert said(await client.call("form", state=asked.request_state, responses=answers)) == "accepted"
 
 
 async def test_a_connection_stays_open_while_a_call_waits_for_its_client() -> None:
