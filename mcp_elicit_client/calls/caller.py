@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import logging
 from collections.abc import Collection, Mapping
@@ -362,7 +363,8 @@ class Caller(_Connections):
             call_id: The ID of the `SuspendedCall`.
             client: As in `call_tool`, for the same server.
             suspend: Where the call is stored.  If the server requires further
-                input, the call is suspended there again.
+                input, the call is suspended there again, with its reference
+                if there is no other one.
             user: The user who resumes the call; None for that of the `Caller`.
                 Take it from your session, never from the request that names
                 the call.  A wrong user, or none, finds no call of a user.
@@ -408,6 +410,7 @@ class Caller(_Connections):
             snapshot = loaded.snapshot
             if loaded.suspended.pending_ids or isinstance(snapshot, TaskSnapshot):
                 return loaded.suspended
+            suspend = dataclasses.replace(suspend, reference=suspend.reference or snapshot.reference)
             spec = snapshot.call_spec
             call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)

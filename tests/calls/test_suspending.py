@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -211,6 +212,18 @@ async def test_further_requests_suspend_a_call_under_the_same_id_until_the_limit
 
     assert (len(ids), len(questions), caught.value.code) == (1, 10, "finished")
     assert not (await suspend.inbox.list("ann")).entries
+
+
+async def test_a_call_keeps_its_reference_when_another_process_suspends_it_again(
+    suspend: SuspendOptions, seen: list[str]
+) -> None:
+    async with visitor(seen) as (who, client):
+        options = dataclasses.replace(suspend, reference="tool call 1")
+        suspended = await answer(suspend, await who.call_tool(client, "twice", suspend=options), NAMED)
+        assert isinstance(await who.resume(suspended.id, client, suspend), SuspendedCall)
+    found = await calls_of(suspend.inbox).find("ann", suspended.id)
+    assert found is not None
+    assert read_snapshot(found.body).reference == "tool call 1"
 
 
 async def test_a_request_declined_while_suspended_is_not_asked_again(suspend: SuspendOptions, seen: list[str]) -> None:
