@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.calls.url_elicitations import parse_url_required
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.exceptions import CallError, TaskError
 from mcp_elicit_client.relay.connections import ConnectionPool, Lease, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held_call import HeldCall
@@ -176,7 +178,7 @@ async def _finish_task(
     spec: CallSpec, timeouts: RelayTimeouts, task: TaskHandle, connection: UpstreamConnection, held: HeldCall
 ) -> Any:
     """
-    Drive a task to its end.  If that is cancelled, the task is cancelled.
+    Drive a task to its end.  If that is cancelled or fails, the task is cancelled, because the client does not know it.
 
     If it fails because the server requires URL elicitations, the call is made
     again after them.
@@ -184,13 +186,14 @@ async def _finish_task(
     caller, client = connection.caller, connection.client
     try:
         return await caller.resume_task(task, client, timeout=timeouts.timeout, answer_timeout=timeouts.answer_timeout)
-    except anyio.get_cancelled_exc_class():
-        with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True):
-            await caller.cancel_task(task, client)
-        raise
     except UrlElicitationIncompleteError as error:
         failure = error.__cause__
         required = parse_url_required(failure, FIRST_ROUND) if isinstance(failure, Exception) else None
         if required is None:
             raise
+    except (anyio.get_cancelled_exc_class(), CallError) as error:
+        if not isinstance(error, TaskError):  # which ends the task itself, if there still is one
+            with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True), suppress(Exception):
+                await caller.cancel_task(task, client)
+        raise
     return await _make(spec, timeouts, UrlRequiredInRounds(required, CallHistory()), connection, held)

@@ -9,10 +9,11 @@ from typing import Any
 import anyio
 import pytest
 
+from mcp_elicit_client import Answer
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.relay import Relay
-from mcp_elicit_client.typing import Handler
-from tests.servers.tasker import Tasker, ask, build
+from mcp_elicit_client.typing import Handler, Request
+from tests.servers.tasker import Tasker, ask, build, question
 from tests.support.gateways import MODES, User, connected
 from tests.support.taskers import URL_REQUIRED, accepted, plan, told
 
@@ -88,6 +89,18 @@ async def test_a_task_is_cancelled_when_its_client_does_not_come_back(tasker: Ta
         await client.session.call_tool("run", plan(ask("a")), allow_input_required=True)
         while not any(line.startswith("cancel") for line in seen):
             await anyio.sleep(0.005)
+
+
+@each_client
+async def test_a_task_whose_call_fails_is_cancelled(down: str, tasker: Tasker, seen: list[str]) -> None:
+    async def decline(_request: Request) -> Answer:
+        return Answer.decline(by="user")
+
+    nagging = [{"ask": {str(number): question("Name?")}} for number in range(10)]
+    async with gateway(tasker, down, User(decline)) as (caller, client):
+        with pytest.raises(Exception, match="keeps asking"):
+            await caller.call_tool(client, "run", plan(*nagging))
+    assert seen.count("cancel") == 1
 
 
 async def test_a_call_that_becomes_a_task_counts_once(tasker: Tasker, seen: list[str]) -> None:
