@@ -604,6 +604,20 @@ def test_a_name_that_selects_no_option_lists_those_that_contain_it_with_their_nu
     assert [each.labels for each in turn.parts if isinstance(each, OptionList)] == [("Zürich", "Zug")]
 
 
+@pytest.mark.parametrize("style", [Style(), BUTTONS])
+def test_the_name_of_one_option_where_two_are_needed_says_so_and_starts_no_search(style: Style) -> None:
+    conversation = converse(
+        form({"f": {"type": "array", "items": {"enum": ["o1", "o2", "o10"]}, "minItems": 2}}), style=style
+    )
+    asked = len(conversation.start().buttons)
+
+    turn = conversation.reply("o1")
+
+    assert "Select at least 2 options." in host_lines(turn)
+    assert len(turn.buttons) == asked
+    assert [part.labels for part in turn.parts if isinstance(part, OptionList)] == [("o1", "o2", "o10")][: asked > 0]
+
+
 def test_the_help_of_a_chat_names_no_keys() -> None:
     lines = host_lines(play(converse(form(FIELDS), style=BUTTONS), "/help"))
     assert "Send your answer as a message." in lines

@@ -256,7 +256,8 @@ class FormConversation:
         """Return True if *text* selects no option, but a search for it finds some."""
         if not matches(option_labels(self._field, self._catalog), text):
             return False
-        return bool(read_field(self._field, text, self._context, check_pattern=False).errors)
+        errors = read_field(self._field, text, self._context, check_pattern=False).errors
+        return any(error.code == "choice" for error in errors)
 
     def _similar_options(self, given: FieldInput) -> Iterable[Part]:
         """Return the options that contain the typed text *given*, which selects none, where they are no buttons."""
