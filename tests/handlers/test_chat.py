@@ -224,6 +224,36 @@ async def test_an_answer_leaves_the_conversation_about_the_same_request_in_anoth
     assert kept == [{"message_ids": ["1"]}, None]  # for a moment; nothing that the user entered
 
 
+async def test_fields_with_the_same_label_are_edited_by_the_numbers_of_the_review() -> None:
+    chat = Chat()
+    ask = ChatHandler(chat)
+    names = {each: {"type": "boolean", "title": "Agreed"} for each in "abcdefghijk"}
+    request = parse_request(
+        form_params({"properties": {**names, "x": {"type": "boolean", "title": "Other"}}}), server="mail", user="ann"
+    )
+    answers: list[Answer] = []
+
+    async def press(label: str) -> None:
+        await ask.press("ann", chat.button(label, "1").data)
+
+    async def wait() -> None:
+        answers.append(await ask(request))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(wait)
+            await until(lambda: chat.messages)
+            await anyio.wait_all_tasks_blocked()
+            for label in [*["Yes"] * 12, "Edit", "2. “Agreed”", "No", "Edit", "More fields"]:
+                await press(label)
+            shown = [each.label for each in chat.messages["1"].buttons if each.is_option]
+            for label in ["Back", "Send"]:
+                await press(label)
+
+    assert shown == ["11. “Agreed”", "“Other”"]
+    assert [each.content for each in answers] == [{**dict.fromkeys([*names, "x"], True), "b": False}]
+
+
 TWO_TEXTS = {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
 
 

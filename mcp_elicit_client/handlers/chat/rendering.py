@@ -197,12 +197,12 @@ class Rendering:
                     yield ChatButton(cut(text, self.limits.max_label), url=url)
 
     def label(self, button: Button) -> str:
-        """Return the text on *button*: a label of the server in quotation marks, numbered if it has to be cut."""
+        """Return the text on *button*: a label of the server in quotation marks, numbered if it has to be."""
         mark = SELECTED_MARK if button.is_selected else ""
         if not button.is_server_text:
             return cut(mark + button.label, self.limits.max_label)
         whole = mark + quoted(button.label)
-        if length(whole) <= self.limits.max_label:
+        if length(whole) <= self.limits.max_label and not button.is_ambiguous:
             return whole
         start = f"{mark}{button.number}. "
         return start + quoted(cut(button.label, self.limits.max_label - length(start) - 2))

@@ -156,7 +156,9 @@ class FormTurns:
         text, titles = self._catalog.text, [each.title for each in self._request.form.fields]
         page = self._progress.view.shown(titles, self._style.max_options)
         for at in page.positions:
-            yield Button(f"edit:{at + 1}", titles[at], is_server_text=True, number=at + 1)
+            title, number = titles[at], at + 1
+            is_ambiguous = titles.count(title) > 1
+            yield Button(f"edit:{number}", title, is_server_text=True, number=number, is_ambiguous=is_ambiguous)
         if page.start:
             yield Button("page:-1", text(messages.PREVIOUS_FIELDS))
         if page.has_more:

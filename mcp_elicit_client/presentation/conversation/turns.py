@@ -105,6 +105,7 @@ class Button:
         label: The text on the button; of an option, words of the server.
         is_server_text: The label has words of the server.
         number: The number of the option or field; 0 for other buttons.
+        is_ambiguous: Another field has the same label.  Show the number.
         is_selected: The option is among those that the user selected.
         opens_dialog: A dialog is to be opened instead, if the platform can.
     """
@@ -113,6 +114,7 @@ class Button:
     label: str
     is_server_text: bool = False
     number: int = 0
+    is_ambiguous: bool = False
     is_selected: bool = False
     opens_dialog: bool = False
 
