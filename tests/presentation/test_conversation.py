@@ -286,6 +286,16 @@ def test_what_was_entered_means_the_same_in_another_language_and_time_zone(*, is
     assert answer.content == MEANT
 
 
+def test_the_review_of_a_conversation_that_was_continued_says_that_a_pattern_was_not_checked() -> None:
+    request = form({"a": {"type": "string", "pattern": "x" * 600}, "b": {"type": "string"}}, diagnostics=())
+    before = converse(request, style=BUTTONS)
+    play(before, "x")
+    conversation = converse(request, style=BUTTONS)
+    conversation.restore(json.loads(json.dumps(before.save())))
+
+    assert "Some answers cannot be checked here. The server may reject them." in host_lines(conversation.reply("y"))
+
+
 def test_a_value_that_was_skipped_does_not_return_with_the_draft() -> None:
     request = form({"a": {"type": "string", "default": "Ann"}, "b": {"type": "string"}})
     first, second = Drafts(), converse(request)

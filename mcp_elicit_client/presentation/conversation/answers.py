@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, TextField
 from mcp_elicit_client.core.validation.content import to_json_value
 from mcp_elicit_client.core.validation.field_errors import FieldError
@@ -85,13 +87,28 @@ class FormAnswers:
             self.inputs[field.name], self._states[field.name] = given, state
         return state
 
-    def restore(self, inputs: Mapping[str, FieldInput]) -> None:
-        """Use *inputs*, which `set` took before.  Patterns are not checked again: the whole answer is, at the end."""
+    @property
+    def unchecked(self) -> list[Diagnostic]:
+        """The patterns that could not be checked."""
+        return [each for _, state in self._in_order() for each in state.unchecked]
+
+    def restore(self, inputs: Mapping[str, FieldInput], unchecked: Sequence[Diagnostic]) -> None:
+        """
+        Use *inputs*, which `set` took before.
+
+        Patterns are not checked again: the whole answer is, at the end.
+
+        Args:
+            inputs: What the user entered, by field name.
+            unchecked: What `unchecked` was.
+        """
         for field in self._form.fields:
             if field.name in inputs:
                 given = inputs[field.name]
                 self.inputs[field.name] = given
-                self._states[field.name] = read_field(field, given, self.context, check_pattern=False)
+                state = read_field(field, given, self.context, check_pattern=False)
+                found = tuple(each for each in unchecked if each.field == field.name)
+                self._states[field.name] = replace(state, unchecked=found)
 
     def value(self, field: Field) -> Any:
         """Return the value of *field*; `OMITTED` if it is not provided."""
@@ -150,8 +167,7 @@ class FormAnswers:
 
     def warnings(self) -> Sequence[RequestWarning]:
         """Return the warnings and notes about the answers."""
-        unchecked = [each for _, state in self._in_order() for each in state.unchecked]
-        return answer_warnings(self._form, self.content, self.sources, self._catalog, unchecked)
+        return answer_warnings(self._form, self.content, self.sources, self._catalog, self.unchecked)
 
     def _in_order(self) -> Iterator[tuple[str, FieldState]]:
         return ((each.name, self._states[each.name]) for each in self._form.fields if each.name in self._states)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.field_errors import FieldError
@@ -213,7 +214,11 @@ class FormConversation:
 
     def save(self) -> dict[str, Any]:
         """Return the state of the conversation as JSON data."""
-        return {**self._progress.to_json(), "inputs": inputs_to_json(self._answers.stored_inputs)}
+        return {
+            **self._progress.to_json(),
+            "inputs": inputs_to_json(self._answers.stored_inputs),
+            "unchecked": [each.model_dump() for each in self._answers.unchecked],
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """
@@ -224,8 +229,10 @@ class FormConversation:
             LookupError: The same.
             TypeError: The same.
         """
+        inputs = inputs_from_json(state["inputs"])
+        unchecked = [Diagnostic.model_validate(each) for each in state["unchecked"]]
         self._progress.restore(state, len(self.request.form.fields))
-        self._answers.restore(inputs_from_json(state["inputs"]))
+        self._answers.restore(inputs, unchecked)
 
     # --- Steps
 
