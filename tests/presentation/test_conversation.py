@@ -568,6 +568,18 @@ def test_a_search_finds_options_with_or_without_their_accents() -> None:
         assert [each.label for each in turn.buttons if each.number] == [found]
 
 
+def test_the_command_for_all_options_ends_a_search_in_a_chat_and_shows_each_once() -> None:
+    options = [f"option {number}" for number in range(9)]
+    conversation = converse(form({"a": {"type": "string", "enum": options}}), style=BUTTONS)
+    first = conversation.start()
+    play_on(conversation, "on 8")
+
+    turn = conversation.reply("/options")
+
+    assert [each.label for each in turn.buttons] == [each.label for each in first.buttons]
+    assert [part.labels for part in turn.parts if isinstance(part, OptionList)] == [tuple(options[:4])]
+
+
 def test_selected_options_that_are_out_of_sight_are_counted() -> None:
     field = {"type": "array", "items": {"enum": [f"option {number}" for number in range(9)]}}
     conversation = converse(form({"a": field}), style=BUTTONS)

@@ -318,8 +318,10 @@ class FormConversation:
             case "/help":
                 lines = help_lines(self._catalog, can_block=self.request.can_block, has_buttons=self._style.has_buttons)
                 return self._turns.repeat(*lines)
+            case "/options" if self._style.has_buttons:
+                return self._look(self._progress.view.searching(""))
             case "/options":
-                return self._turns.repeat(*self._turns.question.options(is_short=self._style.has_buttons))
+                return self._turns.repeat(*self._turns.question.options(is_short=False))
             case _:
                 return self._choose(command.removeprefix("/"))
 
