@@ -640,6 +640,80 @@ def test_the_name_of_one_option_where_two_are_needed_says_so_and_starts_no_searc
     assert [part.labels for part in turn.parts if isinstance(part, OptionList)] == [("o1", "o2", "o10")][: asked > 0]
 
 
+@pytest.mark.parametrize(
+    ("options", "typed", "found"),
+    [
+        (["Table 2", "Table 4", "Table 6"], "2", ["Table 2"]),
+        (["Table 2", "Table 4", "Table 6"], "\uff14", ["Table 4"]),
+        (["Table 12", "Table 2", "Table 3"], "3", []),
+        (["Table 2", "Table 4", "Table 6"], "3", None),
+        (["Table 2", "Table 4", "Table 6"], "1, 3", None),
+        (["red", "green", "blue"], "2", []),
+    ],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_a_number_in_a_chat_means_no_position_if_options_have_numbers_themselves(
+    options: list[str], typed: str, found: list[str] | None, several: bool
+) -> None:
+    field = {"type": "array", "items": {"enum": options}} if several else {"enum": options}
+    conversation = converse(form({"f": field, "g": {"type": "string"}}), style=BUTTONS)
+    conversation.start()
+
+    turn = conversation.reply(typed)
+
+    assert ("Select one of the options." in host_lines(turn)) is (found is None)
+    assert [each.label for each in turn.buttons if each.number] == (options if found is None else found)
+
+
+@pytest.mark.parametrize("style", [Style(), BUTTONS])
+def test_a_number_in_a_label_does_not_select_the_option_with_this_value(style: Style) -> None:
+    tables = [{"const": "1", "title": "Table 2"}, {"const": "2", "title": "Table 1"}, {"const": "3", "title": "30"}]
+    conversation = converse(form({"f": {"oneOf": tables}}), style=style)
+    conversation.start()
+
+    turn = conversation.reply("1")
+    assert [part.labels for part in turn.parts if isinstance(part, OptionList)] == [("Table 1",)]
+    assert conversation.reply("30").field is None
+    answer = conversation.reply("send").answer
+
+    assert answer is not None and answer.content == {"f": "3"}
+
+
+@pytest.mark.parametrize("style", [Style(), BUTTONS])
+def test_a_word_of_a_label_does_not_select_another_option_with_this_value(style: Style) -> None:
+    options = [
+        {"const": "no", "title": "Yes, delete"},
+        {"const": "yes", "title": "No"},
+        {"const": "us", "title": "Busy"},
+    ]
+    for field in ({"oneOf": options}, {"type": "array", "items": {"anyOf": options}}):
+        conversation = converse(form({"f": field}), style=style)
+        conversation.start()
+
+        turn = conversation.reply("yes")
+        assert [part.labels for part in turn.parts if isinstance(part, OptionList)] == [("Yes, delete",)]
+        answer = play_on(conversation, "Yes, delete", "send").answer
+        assert answer is not None and answer.content in ({"f": "no"}, {"f": ["no"]})
+
+        answer = play(converse(form({"f": field}), style=style), "us", "send").answer  # no label has this word
+        assert answer is not None and answer.content in ({"f": "us"}, {"f": ["us"]})
+
+
+@pytest.mark.parametrize("style", [Style(), BUTTONS])
+@pytest.mark.parametrize("has_values", [False, True])
+def test_a_number_selects_the_option_with_this_number_in_its_label(style: Style, has_values: bool) -> None:
+    stars = [{"const": str(at) if has_values else f"v{at}", "title": f"{at} stars"} for at in range(1, 12)]
+    answer = play(converse(form({"f": {"oneOf": stars}}), style=style), "1", "send").answer
+
+    assert answer is not None and answer.content == {"f": stars[0]["const"]}
+
+
+def test_the_number_of_an_option_is_accepted_in_line_mode_where_it_is_shown() -> None:
+    answer = play(converse(form({"f": {"enum": ["Table 2", "Table 4"]}})), "2", "send").answer
+
+    assert answer is not None and answer.content == {"f": "Table 4"}
+
+
 def test_the_help_of_a_chat_names_no_keys() -> None:
     lines = host_lines(play(converse(form(FIELDS), style=BUTTONS), "/help"))
     assert "Send your answer as a message." in lines

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import json_key
-from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.core.text import fold_accents
+from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
@@ -20,6 +23,7 @@ from mcp_elicit_client.presentation.conversation.turns import HostText, Part, St
 from mcp_elicit_client.presentation.descriptions import option_labels, sent_note
 from mcp_elicit_client.presentation.form_input import (
     FieldInput,
+    FieldState,
     Intent,
     Selection,
     inputs_from_json,
@@ -27,6 +31,7 @@ from mcp_elicit_client.presentation.form_input import (
     read_field,
 )
 from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.presentation.option_names import OptionNames, accepts_option_numbers, split_at_commas
 from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.presentation.word_choices import find_choice
 from mcp_elicit_client.typing import Answer, FormRequest
@@ -251,6 +256,8 @@ class FormConversation:
             return self.give(self._answers.on_enter(field))
         if text.startswith("//") and find_command(f"/{text.lstrip('/')}", field) is not None:
             text = text[1:]
+        if self._is_unclear(text):
+            return self._search_or_refuse(text)
         given = self._translate(text)
         named = self._positions(given) if self._style.has_buttons and self._progress.view.selected else ()
         if named:
@@ -258,6 +265,46 @@ class FormConversation:
         if self._style.has_buttons and self._finds_options(text):
             return self._look(self._progress.view.searching(text))
         return self.give(given)
+
+    def _is_unclear(self, text: str) -> bool:
+        """
+        Return True if a part of *text* selects another option than the one with this word or number in its label.
+
+        It may be the value of that option, which is not shown, or its
+        position, which chats do not show.
+        """
+        field = self._field
+        if not isinstance(field, (ChoiceField, MultiChoiceField)):
+            return False
+        labels = [fold_accents(each) for each in option_labels(field, self._catalog)]
+        if fold_accents(text.strip()) in labels:
+            return False
+        words = [re.findall(r"\w+", each) for each in labels]
+        has_numbers = any(map(str.isdigit, "".join(labels)))
+        are_shown = accepts_option_numbers(field) and not self._style.has_buttons
+        names = OptionNames(field)
+        positions = {json_key(each.value): at for at, each in enumerate(field.choices)}
+        for part in {fold_accents(each.strip()) for each in split_at_commas(text.replace("\n", ","))}:
+            meant = [at for at, found in enumerate(words) if part in found]
+            is_number = part.isdigit() and has_numbers
+            if part in labels or (part.isdigit() and are_shown) or not (meant or is_number):
+                continue
+            with suppress(AnswerError):
+                if [positions[json_key(names.select(part).value)]] != meant:
+                    return True
+        return False
+
+    def _search_or_refuse(self, text: str) -> Turn:
+        """Return the turn with the options that contain *text*; an error if there are none."""
+        is_found = bool(matches(option_labels(self._field, self._catalog), text))
+        if is_found and self._style.has_buttons:
+            return self._look(self._progress.view.searching(text))
+        state = FieldState(errors=(field_error(self._field.name, "choice"),))
+        similar = self._options_with(text) if is_found else ()
+        return self._turns.repeat(*self._answers.error_parts(self._field, state, has_commands=False), *similar)
+
+    def _options_with(self, text: str) -> Iterable[Part]:
+        return self._turns.question._replace(view=OptionView(search=text)).options(is_short=True)
 
     def _finds_options(self, text: str) -> bool:
         """Return True if *text* selects no option, but a search for it finds some."""
@@ -270,7 +317,7 @@ class FormConversation:
         """Return the options that contain the typed text *given*, which selects none, where they are no buttons."""
         if self._style.has_buttons or not isinstance(given, str) or not self._finds_options(given):
             return ()
-        return self._turns.question._replace(view=OptionView(search=given)).options(is_short=True)
+        return self._options_with(given)
 
     def _positions(self, given: FieldInput) -> Sequence[int]:
         """Return the positions of the options that *given* names, however few or many; empty if it names another."""
