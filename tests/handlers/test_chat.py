@@ -224,6 +224,21 @@ async def test_an_answer_leaves_the_conversation_about_the_same_request_in_anoth
     assert kept == [{"message_ids": ["1"]}, None]  # for a moment; nothing that the user entered
 
 
+async def test_a_request_that_is_announced_again_leaves_no_buttons_above_it() -> None:
+    inbox, chat, answers = Inbox(MemoryStore()), Chat(), list[Answer]()
+    ask = ChatHandler(chat, inbox=inbox)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            entry_id = await announced(group, inbox, ask, form("a"), answers)
+            await ask.announce("ann", entry_id)
+            assert chat.messages["1"].text.endswith("Continued below.")
+            assert not chat.messages["1"].buttons
+            await ask.press("ann", chat.button("“x”", "2").data)
+            await ask.press("ann", chat.button("Send", "2").data)
+
+    assert [each.content for each in answers] == [{"a": "x"}]
+
+
 async def test_fields_with_the_same_label_are_edited_by_the_numbers_of_the_review() -> None:
     chat = Chat()
     ask = ChatHandler(chat)

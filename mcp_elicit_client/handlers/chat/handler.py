@@ -195,8 +195,7 @@ class ChatHandler:
             reason = reason_not_shown(session.request, self._limits)
             if reason:
                 raise ChatError(reason)
-            session.replace_messages([])
-            await self._show(owner, session, session.conversation.start())
+            await self._show(owner, session, session.conversation.start(), is_below=True)
 
     async def notify(self, notice: Notice, /) -> None:
         """Tell the user that a policy declined a request."""
