@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
+from ipaddress import IPv4Address
 from itertools import chain, pairwise
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -43,6 +44,9 @@ _LONGEST_SHORT_NAME = 4
 _WITHOUT_SLIPS = 5
 _LETTERS_OF_DIGITS = str.maketrans("0135", "oles")
 _COUNTRY = 2
+# What is no number in an IPv4 address, and the number of digits that such a number cannot have.
+_NO_NUMBER = 256
+_LONGEST_NUMBER = 4
 # Endings that hosting services use for regions, below the name of a customer.
 _REGIONS = frozenset({"eu", "us"})
 # With the names that governments use below the ending of their country, such as gouv.fr and go.jp.
@@ -58,7 +62,22 @@ _BRANDS = """
     santander sparkasse swisscom swisspost telekom temu tiktok ubs unicredit ups usps verizon vinted vodafone volksbank
     wellsfargo whatsapp yahoo yandex zalando
 """
-_IMITATED_OFTEN = frozenset(_BRANDS.split())
+# Names that are imitated often, but that hosts of other owners also use: of programs, and of first names.
+_PROGRAMS = """
+    anthropic atlassian binance bitbucket chatgpt claude cloudflare discord docker dropbox github gitlab heroku
+    huggingface metamask npmjs openai outlook salesforce steamcommunity steampowered telegram twitter vercel wikipedia
+    youtube
+"""
+# Words that make a name look like the place to log in, or like the security service, of that name.
+_LOGINS = """
+    account accounts auth authentication confirm id login logon recovery secure security signin sso support unlock
+    update verification verify www
+    anmeldung konto sicherheit compte connexion securite acceso cuenta seguridad accesso conto sicurezza
+    conta seguranca inloggen beveiliging
+"""
+_OF_LOGINS = frozenset(_LOGINS.split())
+_MEANS_NOTHING_ELSE = frozenset(_BRANDS.split())
+_IMITATED_OFTEN = _MEANS_NOTHING_ELSE | frozenset(_PROGRAMS.split())
 
 
 def _with_one_spelling(label: str) -> str:
@@ -143,7 +162,7 @@ def host_warnings(host: str) -> Iterator[UrlWarning]:
         yield from _letter_warnings(labels)
     if "_" in host:
         yield UrlWarning(code="underscore")
-    imitated = _address_in(labels) or _imitated(labels) or _misspelled(labels)
+    imitated = _address_in(labels) or _imitated(labels) or _misspelled(labels) or _with_word_of_logins(labels)
     if imitated is not None:
         yield UrlWarning(code="lookalike", detail=imitated, domain=registrable_domain(host))
     if len(host) > LONG_HOST_LENGTH:
@@ -192,10 +211,28 @@ def _looks_latin(word: str, scripts: set[str]) -> bool:
 
 
 def _address_in(labels: list[str]) -> str | None:
-    """Return an IPv4 address that the host begins with or contains, as in ``192.168.0.1.evil.example``, or None."""
-    parts = [label.isdigit() and int(label) < 256 for label in labels]
-    at = next((at for at in range(len(parts) - 3) if all(parts[at : at + 4])), None)
-    return None if at is None else ".".join(labels[at : at + 4])
+    """
+    Return an IPv4 address that the host contains, or None.
+
+    One with hyphens counts if it is not public: hosting services put public ones into the names of their hosts.
+
+    Examples:
+        >>> _address_in("192.168.0.1.evil.example".split("."))
+        '192.168.0.1'
+        >>> _address_in("app-10-0-0-1.evil.example".split("."))
+        '10.0.0.1'
+        >>> _address_in("ec2-52-1-2-3.compute.example".split("."))
+    """
+    with_hyphens = (address for label in labels for address in _addresses(label.split("-")))
+    return next(chain(_addresses(labels), (each for each in with_hyphens if not IPv4Address(each).is_global)), None)
+
+
+def _addresses(parts: list[str]) -> Iterator[str]:
+    """Yield four neighboring numbers below 256, as an IPv4 address."""
+    numbers = [int(part) if part.isdigit() and len(part) < _LONGEST_NUMBER else _NO_NUMBER for part in parts]
+    for at in range(len(parts) - 3):
+        if max(numbers[at : at + 4]) < _NO_NUMBER:
+            yield ".".join(map(str, numbers[at : at + 4]))
 
 
 def _imitated(labels: list[str]) -> str | None:
@@ -244,18 +281,62 @@ def _misspelled(labels: list[str]) -> str | None:
         >>> _misspelled("googgle.com".split("."))
         'google'
     """
-    parts = {part for label in labels[:-1] for part in (label, *label.split("-"))} - _IMITATED_OFTEN
+    parts = {*labels[:-1], *_parts(labels[:-1])} - _IMITATED_OFTEN
     return next(filter(None, map(_name_like, sorted(parts))), None)
 
 
 def _name_like(word: str) -> str | None:
-    """Return the name that *word* is, but for characters that look alike, swapped neighbors or a doubled letter."""
-    if name := _BY_SPELLING.get(_with_one_spelling(word)):
-        return name
-    swapped = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1))
-    single = (word[:at] + word[at + 1 :] for at in range(len(word) - 1) if word[at] == word[at + 1])
-    slips = (each for each in chain(swapped, single) if len(each) > _WITHOUT_SLIPS and each in _IMITATED_OFTEN)
-    return next(slips, None)
+    """Return the name that *word* is, but for characters that look alike or one slip of `slips`."""
+    return _BY_SPELLING.get(_with_one_spelling(word)) or _by_slip().get(word)
+
+
+@cache
+def _by_slip() -> Mapping[str, str]:
+    return {slip: name for name in _IMITATED_OFTEN for slip in slips(name)}
+
+
+def slips(name: str) -> Iterator[str]:
+    """
+    Yield *name* with two neighbors swapped, one letter doubled, and one letter for a double one.
+
+    Short names have no slips: with one, they are other words.
+
+    Examples:
+        >>> "googel" in slips("google"), "googlle" in slips("google"), "gogle" in slips("google")
+        (True, True, True)
+        >>> list(slips("apple"))
+        []
+    """
+    if len(name) <= _WITHOUT_SLIPS:
+        return
+    for at, letter in enumerate(name):
+        yield name[:at] + letter + name[at:]
+        if letter == name[at + 1 : at + 2]:
+            yield name[:at] + name[at + 1 :]
+        elif at + 1 < len(name):
+            yield name[:at] + name[at + 1] + letter + name[at + 2 :]
+
+
+def _with_word_of_logins(labels: list[str]) -> str | None:
+    """
+    Return the name that stands only beside words such as *login*, in the domain of another owner, or None.
+
+    Examples:
+        >>> _with_word_of_logins("github-login.com".split("."))
+        'github'
+        >>> _with_word_of_logins("paypal.verify-account.com".split("."))
+        'paypal'
+        >>> _with_word_of_logins("login.github.com".split("."))
+    """
+    if any(words.isdisjoint(_parts(labels)) for words in (_IMITATED_OFTEN, _OF_LOGINS)):
+        return None  # the usual case, without reading the list of suffixes
+    chosen = labels[: len(labels) - _suffix_length(".".join(labels))]
+    names, beside = _parts(chosen) & _IMITATED_OFTEN, _parts(chosen) - _IMITATED_OFTEN
+    return min(names) if names and beside and beside <= _OF_LOGINS and chosen[-1] not in names else None
+
+
+def _parts(labels: list[str]) -> set[str]:
+    return {part for label in labels for part in label.split("-")}
 
 
 def _before_ending(labels: list[str], end: int, free: int) -> str | None:
@@ -313,7 +394,7 @@ def _ends_in_country(labels: list[str], at: int, ending: str) -> bool:
         return False
     if at == 2 and labels[0] == "www" and ending == labels[at]:
         return len(labels[1]) >= _LEAST_NAME
-    return labels[at - 1] in _IMITATED_OFTEN
+    return labels[at - 1] in _MEANS_NOTHING_ELSE
 
 
 def _continues_in_domain(name: str, ending: str) -> bool:
