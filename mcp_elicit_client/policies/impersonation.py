@@ -11,7 +11,7 @@ from typing import NamedTuple
 from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.request import MAX_CLAIM
-from mcp_elicit_client.core.url.domains import LOOKALIKES
+from mcp_elicit_client.core.url.domains import LOOKALIKES, slips
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -19,14 +19,23 @@ RESERVED = (
     *("operating system", "administrator", "sysadmin", "helpdesk"),
     *("claude", "anthropic", "chatgpt", "openai", "github copilot", "microsoft copilot"),
     *("macos", "google", "microsoft", "github", "ubuntu", "windows hello"),
+    *("アンソロピック", "グーグル", "マイクロソフト"),
 )
 """Names that no server should use, not even with other words: of companies, applications and roles."""
 
 RESERVED_ALONE = (
     *("system", "admin", "root", "superuser", "security", "support", "terminal", "browser", "assistant", "operator"),
-    *("administrateur", "administrador", "amministratore", "systemadministrator", "beheerder", "администратор"),
-    *("système", "sistema", "система", "管理者", "管理员", "系统管理员", "システム管理者", "관리자", "시스템 관리자"),
-    *("windows", "linux", "apple", "cursor", "codex", "copilot", "gemini", "host", "client", "touch id", "face id"),
+    *("superadmin", "sudo", "windows", "linux", "apple", "cursor", "codex", "copilot", "gemini", "host", "client"),
+    *("touch id", "face id", "vs code", "visual studio code", "it department"),
+    *("systemadministrator", "betriebssystem", "sicherheit", "sicherheits", "kundendienst", "kundenservice"),
+    *("kundensupport", "assistent", "it-abteilung", "beheerder", "beveiliging"),
+    *("système", "administrateur", "sécurité", "navigateur", "système d'exploitation", "service informatique"),
+    *("sistema", "administrador", "administradora", "seguridad", "soporte", "atención al cliente", "navegador"),
+    *("asistente", "sistema operativo", "departamento de ti", "amministratore", "sicurezza", "assistenza"),
+    *("segurança", "suporte", "система", "администратор", "безопасность", "поддержка"),
+    *("システム", "管理者", "システム管理者", "オペレーティングシステム", "セキュリティ", "ブラウザ", "ターミナル"),
+    *("サポート", "カスタマーサポート", "テクニカルサポート", "アシスタント", "アップル", "ウィンドウズ", "クロード"),
+    *("系统", "管理员", "系统管理员", "安全", "客服", "시스템", "관리자", "시스템 관리자", "보안", "고객지원"),
 )
 """Names that are ordinary words beside others: ``System`` and ``Apple Support``, but not ``system metrics``."""
 
@@ -35,15 +44,22 @@ _DECORATION = frozenset(
     your my our at and with in on to tm r c inc llc ltd gmbh corp corporation company team staff group foundation com
     org net io ai dev app apps application desktop mobile web website site server servers service services mcp api sdk
     bot agent agents cli ide editor code login signin log sign account accounts auth authentication help center centre
-    desk online cloud connector connect integration plugin extension tool tools pro plus premium enterprise beta alpha
+    desk online cloud connector connect integration plugin extension pro plus premium enterprise beta alpha
     new latest version v x os message messages notice notification notifications alert alerts update updates
-    it tech technical customer id defender user panel console portal chat localhost de del des du der offiziell officiel
-    oficial ufficiale 公式 官方 공식""".split()
+    it tech technical customer id defender user panel console portal chat localhost warning warnings department super
+    de del des du der das die le la el il offiziell officiel oficial ufficiale meldung meldungen nachricht nachrichten
+    warnung warnungen hinweis abteilung technischer technik ki konto anmeldung equipe technique informatique alerte
+    avertissement connexion compte service departement ia mensaje mensajes alerta aviso equipo tecnico departamento ti
+    cuenta conta acceso do da l d の からの メッセージ 通知 警告 センター チーム アカウント ログイン 部 部門
+    公式 官方 中心 消息 공식 알림""".split()
 )
 """Words that do not make a name another one."""
 
 _MAX_KNOWN = 256
 _MAX_WORDS = 4
+# Before a decoration in the same word.  Two Chinese characters are a word.
+_LEAST_NAME = 3
+_LEAST_SIGNS = 2
 
 _LEET = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "|": "l", "!": "i", "$": "s", "@": "a"}
@@ -119,6 +135,9 @@ def flag_impersonation(
         reserved_alone: Names that are found alone or with words such as
             *official*.
 
+    Names of six letters or more are also found alone if two neighboring
+    letters are swapped or one is doubled.
+
     Raises:
         TypeError: If an argument is not a collection of strings.
     """
@@ -127,6 +146,8 @@ def flag_impersonation(
     names = [_Imitated(skeleton(name), name, is_anywhere=len(_words(name)) > 1) for name in known_names]
     names += [_Imitated(skeleton(name), None, is_anywhere=True) for name in reserved]
     names += [_Imitated(skeleton(name), None, is_anywhere=False) for name in reserved_alone]
+    slipped = [(slip, each.known_as) for each in names for slip in slips(each.skeleton)]
+    names += [_Imitated(slip, known_as, is_anywhere=False, is_slip=True) for slip, known_as in slipped]
     by_skeleton = {each.skeleton: each for each in reversed(names)}
 
     @lru_cache(maxsize=_MAX_KNOWN)
@@ -153,11 +174,13 @@ class _Imitated(NamedTuple):
         skeleton: Its skeleton.
         known_as: The name, if it is one of the host application's.
         is_anywhere: True to find it beside any other words.
+        is_slip: True for one that is misspelled, and not read in several words.
     """
 
     skeleton: str
     known_as: str | None
     is_anywhere: bool
+    is_slip: bool = False
 
 
 def _warning(claimed: str, own: str, names: Mapping[str, _Imitated]) -> str | None:
@@ -179,7 +202,9 @@ def _imitated(claimed: str, names: Mapping[str, _Imitated]) -> _Imitated | None:
         decorated = all(_is_decoration(word) or skeleton(word) in names for word in words)
         for part, rest in _parts_and_rest(words):
             name = names.get(part)
-            if name and (name.is_anywhere or decorated or all(map(_is_decoration, rest))):
+            if name is None or (name.is_slip and len(rest) + 1 < len(words)):
+                continue
+            if name.is_anywhere or decorated or all(map(_is_decoration, rest)):
                 return name
     return None
 
@@ -188,8 +213,8 @@ def _readings(name: str) -> Iterator[list[str]]:
     """
     Yield the words of *name*.
 
-    They are cut at punctuation only, and also at capital letters, digits and
-    known endings.  Letters that are spaced out are words as well.
+    They are cut at punctuation only, and also at capital letters, digits,
+    other scripts and known endings.  Letters that are spaced out are words as well.
     """
     plain = _SYMBOLS.sub(" ", _ESCAPED.sub("", name))
     yield _words(plain)
@@ -210,7 +235,8 @@ def _without_spaces(letters: re.Match[str]) -> str:
 def _without_decoration(word: str) -> tuple[str, ...]:
     """Split a decoration off the end of *word*: ``githublogin``, ``bank2``."""
     bare = word.casefold().rstrip("0123456789")
-    ends = (end for end in _DECORATION if len(end) > 1 and len(bare) > len(end) + 2 and bare.endswith(end))
+    least = _LEAST_NAME if bare.isascii() else _LEAST_SIGNS
+    ends = (end for end in _DECORATION if len(end) > 1 and len(bare) >= len(end) + least and bare.endswith(end))
     end = max(ends, key=len, default="")
     return (bare.removesuffix(end), end) if end else (bare,)
 
@@ -236,4 +262,7 @@ _REPEATED = re.compile(r"(.)\1{2,}")
 _WORD = re.compile(r"[^\W_]+")
 _SPACED_OUT = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
 _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z]+|\d+|[A-Z]")
+_HUMP = re.compile(
+    "[ァ-ヿ]+|[ぁ-ゟ]+|[一-鿿]+|[가-힣]+"  # these are also written without a space beside each other
+    r"|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Zぁ-ヿ一-鿿가-힣]+|\d+|[A-Z]"
+)
