@@ -63,7 +63,8 @@ PATTERNS: Mapping[str, str] = {
     "tag": r"<([A-Za-z][\w.:-]{1,40})>([^<>\n]{3,200})</",
     "random": r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])",
     "beside": r"""(?xm)
-        (?: ^ | [;,] ) [ \t]{0,8} ( (?: 2FA [ ] )? [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ] (?: [–—-] [ ] )?
+        (?: ^ | [;,] ) [ \t]{0,8} ( (?: 2FA [ ] )? [^\W\d_]{2,20} (?: [ ] (?: d[eiou] [ ] )? [^\W\d_]{2,20} )? ) [ ]
+        (?: [–—-] [ ] )?
         (?! (?i: sha | md | aes | rsa | base | utf | argon | oauth | pbkdf ) -? \d )
         (?! (?i: version | level | page | step | field | line ) -? \d )
         ( \d{3}[ -]?\d{3} | \d{3}[ -]\d\d[ -]\d{4} | \d{3,20}
@@ -85,7 +86,7 @@ PATTERNS: Mapping[str, str] = {
         | [:@] [a-z_]+ (?: \( | \d{0,2} (?! \S ) )
         | [A-Za-z]{1,8} / [A-Za-z]{1,8} (?! \S )
         | [A-Z]{2,10} - \d{1,6} (?! \S )
-        | \d{1,3} (?: 文字 | 桁 | 位 | 자 | 字符 | 个字符 | 個字元 )
+        | \d{1,4} (?: 文字 | 个?字符 | 個字元 | [桁位年月日天回次자년월일회번] )
         | (?: 至少 | 不少于 | 最少 | 最多 | 最低 | 최소 ) \s? \d
         | (?i: your | my | some | the ) [-_ ]
         | (?: process | os | self | config | settings | secrets | vars | env | getenv | System
@@ -125,8 +126,11 @@ PATTERNS: Mapping[str, str] = {
 }
 """The patterns of texts and answers, by name."""
 
+# What follows a number without a space, and is not a unit: ``4821です``.
+_AFTER_NUMBER = "[ぁ-ゟ]|입니|이에|예요|이야|请|請"
+
 VALUES: Mapping[SecretKind, str] = {
-    "pin": r"\d{4,8}(?![\w%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
+    "pin": rf"\d{{4,8}}(?!(?!{_AFTER_NUMBER})\w|[%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
     "one_time_code": r"""(?x)
         (?= [A-Za-z]{0,9}\d | [A-Za-z]{4,10}[ -] (?= [A-Za-z]{0,5}\d ) [A-Za-z0-9]{3} )
         [A-Za-z0-9]{4,10} (?: [ -][A-Za-z0-9]{3,6} ){0,3} (?! [\w:/] )
@@ -134,7 +138,8 @@ VALUES: Mapping[SecretKind, str] = {
         | (?= [A-Z-]{0,20}\d ) [A-Z0-9]{4,6} (?: - [A-Z0-9]{4,6} ){1,7} (?! \w )
         | (?= \D{0,63}\d ) [A-Z2-7]{16,64} (?!\w)
         | \d\d (?: [ -]\d\d ){2} (?! [ \d-] )
-    """,
+        | \d{4,10} (?= """
+    rf"{_AFTER_NUMBER} )",
     "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
     "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
     "identity_number": r"(?=(?:\D{0,2}\d){4})\w[\w ./-]{3,}",
