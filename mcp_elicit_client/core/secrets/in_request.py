@@ -268,13 +268,21 @@ def _named(
             after = around["rest_of_name"].sub("", after)
             if around["about_after"].match(after) or around["about_before"].search(before):
                 continue
-            if around["denied"].search(before) or around["denied_last"].match(after):
+            is_denied = around["denied"].search(before) or around["denied_last"].match(after)
+            if is_denied and not _is_missing(before, signs, end):
                 continue
             if _handles(before, signs, end):
                 continue
             nearby = table.line.join((beside, before, match.group(), after))
             if not (rule.unless and rule.unless.search(nearby)) or before.endswith(table.your):
                 yield rule.kind, match.group(), before, after, signs[end : end + _SIGHT]
+
+
+def _is_missing(before: str, signs: str, end: int) -> bool:
+    """Return True if a sentence denies a secret that ends at *end*, and the next asks for it: ``No key. Enter it.``"""
+    around = load_rules().contexts
+    asks = around["asked_then"].match(signs[end : end + _SIGHT])
+    return asks is not None and around["missing"].fullmatch(before) is not None
 
 
 def _handles(before: str, signs: str, end: int) -> bool:
