@@ -168,8 +168,10 @@ def normalize_look(text: str) -> str:
 
 def fold_accents(text: str) -> str:
     """Return *text* in lower case and without accents, to compare typed words."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    return "".join(each for each in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(each))
 
 
 def escape_each(text: str) -> list[str]:

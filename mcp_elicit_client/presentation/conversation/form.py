@@ -279,13 +279,12 @@ class FormConversation:
         labels = [fold_accents(each) for each in option_labels(field, self._catalog)]
         if fold_accents(text.strip()) in labels:
             return False
-        words = [re.findall(r"\w+", each) for each in labels]
         has_numbers = any(map(str.isdigit, "".join(labels)))
         are_shown = accepts_option_numbers(field) and not self._style.has_buttons
         names = OptionNames(field)
         positions = {json_key(each.value): at for at, each in enumerate(field.choices)}
         for part in {fold_accents(each.strip()) for each in split_at_commas(text.replace("\n", ","))}:
-            meant = [at for at, found in enumerate(words) if part in found]
+            meant = [at for at, label in enumerate(labels) if part in label and part in re.findall(r"\w+", label)]
             is_number = part.isdigit() and has_numbers
             if part in labels or (part.isdigit() and are_shown) or not (meant or is_number):
                 continue
