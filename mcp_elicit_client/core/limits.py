@@ -19,7 +19,8 @@ class Limits:
 
     Attributes:
         max_request: The whole request: the characters of all texts and names,
-            plus 8 for each value.
+            plus 8 for each value.  Also the patterns, defaults and options
+            of all fields, counted for each field that refers to them.
         max_message: The message.
         max_fields: The fields of a form.
         max_name: The name of a field.

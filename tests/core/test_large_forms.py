@@ -64,6 +64,26 @@ def test_the_options_of_all_fields_together_are_limited() -> None:
     assert form.unsupported_fields == ("f2", "f3", "f4")
 
 
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"type": "string", "pattern": "a" * 600},
+        {"type": "array", "items": {"type": "string", "pattern": "a" * 600}},
+        {"type": "string", "default": "a" * 600},
+        {"type": "string", "pattern": "a", "default": "a" * 600},
+        {"enum": ["a" * 600]},
+        {"type": "array", "items": {"enum": ["a" * 300, "b" * 300]}},
+        {"type": "array", "items": {"enum": ["a" * 300]}, "default": ["a" * 300]},
+    ],
+    ids=["pattern", "pattern of a list", "default", "unchecked default", "option", "options of a list", "default list"],
+)
+def test_a_text_to_which_many_fields_refer_counts_for_each_of_them(definition: dict[str, Any]) -> None:
+    schema = {"properties": {**properties(9, {"$ref": "#/$defs/x"}), "last": {}}, "$defs": {"x": definition}}
+    form = form_request(form_params(schema), limits=Limits(max_request=2_000)).form
+
+    assert [field.name for field in form.fields] == ["f0", "f1", "f2", "last"]
+
+
 def test_two_hundred_fields_are_shown_and_one_more_is_refused() -> None:
     field = {"type": "string", "title": "t" * 200, "description": LONG * 15}
     assert len(form_request(form_params({"properties": properties(200, field)})).form.fields) == 200

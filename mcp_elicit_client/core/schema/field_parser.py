@@ -63,6 +63,7 @@ class SchemaParser:
         self.diagnostics: list[Diagnostic] = []
         self.definitions: Definitions = Definitions(root, limits)
         self._options_left = max_options_of_form(limits)
+        self._characters_left = limits.max_request
 
     def count_options(self, count: int) -> None:
         """
@@ -78,6 +79,19 @@ class SchemaParser:
             at_most = max_options_of_form(self.limits)
             raise UnsupportedSchemaError(f"has too many options; a form may have at most {at_most}")
         self._options_left -= count
+
+    def count_texts(self, field: Field) -> None:
+        """
+        Count the texts of one more field that are not cut.  A short schema can refer to long ones many times.
+
+        Raises:
+            UnsupportedSchemaError: If those of the form are longer than a request.
+        """
+        length = _length_of_texts(field)
+        if length > self._characters_left:
+            at_most = self.limits.max_request
+            raise UnsupportedSchemaError(f"has too long texts; those of a form may have at most {at_most} characters")
+        self._characters_left -= length
 
     def report(self, code: DiagnosticCode, message: str, field: str | None = None) -> None:
         """Add a diagnostic."""
@@ -132,7 +146,10 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
         "nullable": nullable,
     }
     field = _field_of_kind(schema, common, parser, report)
-    return field if schema.get("default") is None else _with_default(field, schema["default"], limits, report)
+    if schema.get("default") is not None:
+        field = _with_default(field, schema["default"], limits, report)
+    parser.count_texts(field)
+    return field
 
 
 def _with_default(field: Field, default: object, limits: Limits, report: Report) -> Field:
@@ -156,6 +173,18 @@ def _with_default(field: Field, default: object, limits: Limits, report: Report)
         tuple(value) if isinstance(value, list) else value
     )
     return field
+
+
+def _length_of_texts(field: Field) -> int:
+    """Return the number of characters in the pattern, the default and the options' values of *field*."""
+    if isinstance(field, (NumberField, BooleanField)):
+        return 0
+    if isinstance(field, TextField):
+        return len(field.pattern or "") + len(field.default or field.unchecked_default or "")
+    pattern = field.item.pattern if isinstance(field, MultiChoiceField) and field.item is not None else None
+    default = field.default if isinstance(field, ChoiceField) else field.default or field.unchecked_default
+    texts = (*texts_of([choice.value for choice in field.choices]), *texts_of(default), pattern or "")
+    return sum(map(len, texts))
 
 
 def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser: SchemaParser, report: Report) -> Field:
