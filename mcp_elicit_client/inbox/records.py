@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
+from itertools import accumulate
 from types import NoneType
 from typing import Any, ClassVar, Literal, cast, get_args
 
@@ -61,6 +62,7 @@ _ID_BYTES = 24
 _MAX_ID = 64
 _MAX_CURSOR_DIGITS = 18
 _MAX_LATEST = 8
+_MAX_PAGE = 1_000_000  # characters of requests: a page is read and written in one step of the event loop
 _MAX_OWNER = 2_048  # An index of PostgreSQL can keep a little more.
 
 
@@ -153,7 +155,7 @@ def notice_of(entry: Entry) -> Notice | None:
 
 class EntryPage(BaseModel):
     """
-    A part of a list of entries.
+    A part of a list of entries.  Large requests make it shorter than its limit.
 
     Attributes:
         entries: The entries.
@@ -399,9 +401,11 @@ class RecordCodec:
         return entry
 
     def page(self, stored: Sequence[StoredRequest], limit: int, cursors: Sequence[int]) -> EntryPage:
-        """Return the first *limit* of *stored* as a page.  *cursors* are their positions in the list."""
-        next_cursor = str(cursors[limit - 1]) if len(stored) > limit > 0 else None
-        return EntryPage(entries=tuple(map(self.entry, stored[:limit])), next_cursor=next_cursor)
+        """Return the first of *stored*, at most *limit*, as a page.  *cursors* are their positions in the list."""
+        sizes = accumulate(len(each.request) for each in stored[:limit])
+        count = max(sum(size <= _MAX_PAGE for size in sizes), min(limit, 1))
+        next_cursor = str(cursors[count - 1]) if len(stored) > count > 0 else None
+        return EntryPage(entries=tuple(map(self.entry, stored[:count])), next_cursor=next_cursor)
 
     def encode_answer(self, stored: StoredRequest, answer: Answer, answered_by: str, now: float) -> Resolution:
         """

@@ -21,6 +21,7 @@ from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.inbox import list_all
 from tests.servers.stores import store_at
 from tests.support import form_params, free_port, read_line, skip_or_fail, until
 
@@ -260,7 +261,7 @@ async def pending(inbox: Inbox, owner: str = "ann", count: int = 1) -> tuple[Ent
     """Wait until *count* requests are pending, and return them."""
 
     async def enough() -> tuple[Entry, ...]:
-        entries = (await inbox.list(owner)).entries
+        entries = tuple(await list_all(inbox, owner))
         return entries if len(entries) >= count else ()
 
     found: tuple[Entry, ...] = await until(enough)

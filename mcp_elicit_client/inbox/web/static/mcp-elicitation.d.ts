@@ -72,7 +72,7 @@ export interface Entry {
   untrusted: string[];
 }
 
-/** A part of a list of entries. */
+/** A part of a list of entries.  Large requests make it shorter than its limit. */
 export interface EntryPage {
   entries: Entry[];
   next_cursor: string | null;
