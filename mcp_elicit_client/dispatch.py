@@ -12,7 +12,7 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -72,15 +72,18 @@ class _RequestState:
     Attributes:
         read_with: The options with which the dispatcher read it; None for
             requests from elsewhere.
+        admission: The limits of the dispatcher; None for requests from
+            elsewhere.
         was_asked: The handler was asked.
         has_ended: The request is answered.  Tasks that its handler started
             may go on.
     """
 
-    __slots__ = ("has_ended", "read_with", "was_asked")
+    __slots__ = ("admission", "has_ended", "read_with", "was_asked")
 
-    def __init__(self, read_with: RequestOptions | None) -> None:
+    def __init__(self, read_with: RequestOptions | None, admission: Admission | None) -> None:
         self.read_with: RequestOptions | None = read_with
+        self.admission: Admission | None = admission
         self.was_asked: bool = False
         self.has_ended: bool = False
 
@@ -152,7 +155,9 @@ class NormalizedHandler:
         outer = _state.get()
         return self.begin(request) if outer is None or outer.has_ended else self._ask(request)
 
-    async def begin(self, request: Request, read_with: RequestOptions | None = None) -> Answer:
+    async def begin(
+        self, request: Request, read_with: RequestOptions | None = None, admission: Admission | None = None
+    ) -> Answer:
         """
         Answer *request* apart from all others, and begin to show a notice if a policy declined it.
 
@@ -162,8 +167,10 @@ class NormalizedHandler:
             request: The request.
             read_with: The options with which the dispatcher read it; None if
                 it comes from elsewhere.
+            admission: The limits of the dispatcher, which count the time for
+                reading it again.
         """
-        state = _RequestState(read_with)
+        state = _RequestState(read_with, admission)
         state_token, policies_token = _state.set(state), _outer_policies.set(())
         try:
             answer = await self._ask(request)
@@ -546,7 +553,7 @@ class Dispatcher:
     async def _answer_request(self, request: Request, handler: NormalizedHandler) -> Answer:
         server = request.server.name
         try:
-            answer = await not_cancelled_inside(handler.begin(request, self.request_options))
+            answer = await not_cancelled_inside(handler.begin(request, self.request_options, self.admission))
             answer = await check_answer_async(request, validate_answer(answer))
         except CancelledInsideError:
             _logger.exception(
@@ -618,11 +625,22 @@ async def secret_fields_async(request: FormRequest) -> tuple[SecretFinding, ...]
 
 
 async def _work_on_request(request: FormRequest, work: Callable[[], T]) -> T:
-    """Return the result of *work*, which reads the texts of *request*: in a thread, if they are long."""
+    """
+    Return the result of *work*, which reads the texts of *request*: in a thread, if they are long.
+
+    Its processor time counts as that for reading the request.
+    """
+    state, user_and_server = _state.get(), user_and_server_of(request)
+    admission = state.admission if state is not None else None
+
+    def measured() -> T:
+        with nullcontext() if admission is None else admission.measure_reading(user_and_server):
+            return work()
+
     length = len(request.message) + sum(map(len, labels_of(request.form)))
     if length + _LENGTH_OF_OPTION * option_count(request.form) <= MAX_SMALL:
-        return work()
-    return await read_in_thread(work, user_and_server_of(request))
+        return measured()
+    return await read_in_thread(measured, user_and_server)
 
 
 async def _run_steps(steps: PatternSteps[T], request: Request) -> T:

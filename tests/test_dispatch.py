@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
 import logging
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from types import ModuleType
 from typing import Any
@@ -30,7 +32,7 @@ from mcp_elicit_client import (
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.core import budgets
 from mcp_elicit_client.dispatch import Dispatcher
-from mcp_elicit_client.policies import compose, recommended
+from mcp_elicit_client.policies import compose, protect_secrets, recommended
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -51,6 +53,19 @@ async def answer_with(handler: Asked, params: Any = FORM, **details: Any) -> Ans
 
 
 # --- admission
+
+
+async def test_a_server_whose_texts_take_long_to_search_for_sensitive_data_gets_a_cancel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Only the search is measured: reading a small request is estimated.
+    clock = itertools.count(0, 100 * budgets.MAX_READING_TIME)
+    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+    dispatcher = Dispatcher(protect_secrets()(_accept))
+    answers = [await dispatcher.answer(FORM, server=server) for server in (SERVER, SERVER, Server(name="other"))]
+
+    assert [each.action for each in answers] == ["accept", "cancel", "accept"]
+    assert "too much time" in answers[1].reason
 
 
 async def test_a_server_with_too_many_open_requests_gets_a_cancel_and_nothing_is_read(
