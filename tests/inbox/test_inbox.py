@@ -580,6 +580,25 @@ async def test_a_page_contains_a_request_however_large(inbox: Inbox) -> None:
         group.cancel_scope.cancel()
 
 
+async def test_the_history_in_memory_is_limited_by_its_size() -> None:
+    # A server that withdrew two hundred requests of 4 MB filled 1 GB for a week.
+    store = MemoryStore()
+    for entry_id in ("a", "b", "c", "d"):
+        await put_withdrawn(store, entry_id, 4_000_000)
+    assert [each.id for each in await store.history("ann", 10, None)] == ["d", "c"]
+    assert await store.get("ann", "b") is None
+
+    await put_withdrawn(store, "e", 12_000_000)
+    assert [each.id for each in await store.history("ann", 10, None)] == ["e"]
+
+
+async def put_withdrawn(store: MemoryStore, entry_id: str, size: int) -> None:
+    now = store.clock()
+    stored = StoredRequest(entry_id, "ann", size * "x", created_at=now, expires_at=now + 60)
+    await store.put(stored)
+    await store.leave(stored, Resolution("withdrawn", "client", now))
+
+
 async def test_a_negative_limit_is_refused(inbox: Inbox) -> None:
     for entries in (inbox.list, inbox.history):
         with pytest.raises(ValueError, match="`limit` must be an int of at least 0"):

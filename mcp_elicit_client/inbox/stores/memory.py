@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.inbox.stores.models import (
@@ -26,6 +26,9 @@ from mcp_elicit_client.inbox.stores.models import (
 )
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
+_MAX_HISTORY_SIZE = 10_000_000
+"""The characters of the closed requests that are kept for each owner."""
+
 
 @dataclass(slots=True)
 class _OwnedRequests:
@@ -41,7 +44,7 @@ class MemoryStore:
 
     Args:
         max_history: The number of closed requests that are kept for each
-            owner.
+            owner: fewer if they take more than 10 MB.
         history_ttl: Seconds for which they are kept.
         clock: Returns the current time, in seconds since 1970.
 
@@ -308,7 +311,9 @@ class MemoryStore:
         closed = owned.closed
         oldest = self.clock() - self._history_ttl
         too_old = bisect_right(closed, oldest, key=lambda each: self._closed_at(each[1]))
-        excess = max(len(closed) - self._max_history, too_old, 0)
+        sizes = accumulate(len(self._requests[entry_id].request) for _, entry_id in reversed(closed))
+        too_large = sum(size > _MAX_HISTORY_SIZE for size in islice(sizes, 1, None))  # not the latest one
+        excess = max(len(closed) - self._max_history, too_old, too_large, 0)
         kept = [each for each in closed[:excess] if self._is_needed(each[1])]
         for each in closed[:excess]:
             if each not in kept:
