@@ -82,7 +82,7 @@ class SchemaParser:
 
     def count_texts(self, field: Field) -> None:
         """
-        Count the texts of one more field that are not cut.  A short schema can refer to long ones many times.
+        Count the texts of one more field that are not cut: a short schema can refer to long ones many times.
 
         Raises:
             UnsupportedSchemaError: If those of the form are longer than a request.
@@ -90,7 +90,7 @@ class SchemaParser:
         length = _length_of_texts(field)
         if length > self._characters_left:
             at_most = self.limits.max_request
-            raise UnsupportedSchemaError(f"has too long texts; those of a form may have at most {at_most} characters")
+            raise UnsupportedSchemaError(f"has texts that are too long; those of a form may have {at_most} characters")
         self._characters_left -= length
 
     def report(self, code: DiagnosticCode, message: str, field: str | None = None) -> None:
@@ -148,7 +148,8 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     field = _field_of_kind(schema, common, parser, report)
     if schema.get("default") is not None:
         field = _with_default(field, schema["default"], limits, report)
-    parser.count_texts(field)
+    if parser.definitions.are_used:
+        parser.count_texts(field)
     return field
 
 

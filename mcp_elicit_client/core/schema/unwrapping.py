@@ -54,11 +54,13 @@ class Definitions:
 
     Attributes:
         max_depth: The maximum number of nested references or unions.
+        are_used: True after a reference was followed: fields may share texts.
     """
 
     def __init__(self, root: _Schema, limits: Limits) -> None:
         self._root = root
         self.max_depth: int = limits.max_depth
+        self.are_used: bool = False
         self._entries_left = 2 * max_options_of_form(limits)
         self._entries: dict[int, int] = {}
 
@@ -75,6 +77,7 @@ class Definitions:
                 return schema
             referenced = self._referenced(schema["$ref"])
             self._count(referenced)
+            self.are_used = True
             schema = _overridden(drop_null_keywords(referenced), _without(schema, "$ref"), report)
         raise UnsupportedSchemaError(f"nests more than {self.max_depth} references or unions")
 
