@@ -76,6 +76,11 @@ def check_inner_options(outer: RequestOptions, inner: RequestOptions) -> None:
         )
 
 
+def modes_within(options: RequestOptions, modes: Collection[Mode]) -> frozenset[Mode]:
+    """Return those of *modes* that *options* allow."""
+    return frozenset(modes).intersection(MODES if options.modes is None else options.modes)
+
+
 def _without_effect(outer: object, default: object, inner: object) -> list[str]:
     names = [field.name for field in dataclasses.fields(default)]  # type: ignore[arg-type]
     return [

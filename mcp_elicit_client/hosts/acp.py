@@ -13,7 +13,7 @@ from mcp_elicit_client.dispatch import normalize_handler, options_for
 from mcp_elicit_client.exceptions import MissingExtraError, RequestError
 from mcp_elicit_client.handlers.acp import wire
 from mcp_elicit_client.handlers.acp.connection import ConnectionTap
-from mcp_elicit_client.request_options import MODES, RequestOptions
+from mcp_elicit_client.request_options import RequestOptions, modes_within
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
 
@@ -44,7 +44,7 @@ def elicitation_capabilities(
     except ImportError as error:
         raise MissingExtraError("acp", "elicitation_capabilities") from error
     options = options_for(handler, request_options)
-    modes = normalize_handler(handler).modes.intersection(MODES if options.modes is None else options.modes)
+    modes = modes_within(options, normalize_handler(handler).modes)
     return ElicitationCapabilities(
         form=ElicitationFormCapabilities() if "form" in modes else None,
         url=ElicitationUrlCapabilities() if "url" in modes else None,

@@ -30,7 +30,7 @@ from mcp_elicit_client.relay.state import StateSigner
 from mcp_elicit_client.relay.stored_calls import StoredCalls
 from mcp_elicit_client.relay.upstream import RelayTimeouts, UpstreamCaller
 from mcp_elicit_client.relay.wire import forwarded_meta, remove_hop_meta
-from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions, modes_within
 from mcp_elicit_client.sdk.connections import check_mode, check_target
 from mcp_elicit_client.typing import Mode, Policy
 
@@ -254,15 +254,12 @@ class Relay:
         return read_downstream(context, check_user(user))
 
     def _make_caller(self, connection: UpstreamConnection, modes: frozenset[Mode], user: str | None) -> UpstreamCaller:
-        options = self._request_options
-        if options is not None and options.modes is not None:
-            modes = modes.intersection(options.modes)
         caller = UpstreamCaller(
             self._handler.of(connection),
             self._server,
             user=user,
-            modes=modes,
-            request_options=options,
+            modes=modes_within(self._request_options or DEFAULT_REQUEST_OPTIONS, modes),
+            request_options=self._request_options,
             max_questions=self._max_questions,
             max_rounds=self._max_rounds,
         )
