@@ -280,16 +280,18 @@ class FormConversation:
         if fold_accents(text.strip()) in labels:
             return False
         has_numbers = any(map(str.isdigit, "".join(labels)))
-        are_shown = accepts_option_numbers(field) and not self._style.has_buttons
+        are_shown = not self._style.has_buttons and accepts_option_numbers(field)
         names = OptionNames(field)
-        positions = {json_key(each.value): at for at, each in enumerate(field.choices)}
         for part in {fold_accents(each.strip()) for each in split_at_commas(text.replace("\n", ","))}:
-            meant = [at for at, label in enumerate(labels) if part in label and part in re.findall(r"\w+", label)]
-            is_number = part.isdigit() and has_numbers
-            if part in labels or (part.isdigit() and are_shown) or not (meant or is_number):
+            if part in labels or (part.isdigit() and are_shown):
+                continue
+            named = zip(field.choices, labels, strict=True)
+            meant = [choice for choice, label in named if part in label and part in re.findall(r"\w+", label)]
+            if not (meant or (part.isdigit() and has_numbers)):
                 continue
             with suppress(AnswerError):
-                if [positions[json_key(names.select(part).value)]] != meant:
+                chosen = names.select(part)
+                if len(meant) != 1 or meant[0] is not chosen:
                     return True
         return False
 
