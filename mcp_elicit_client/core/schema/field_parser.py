@@ -178,13 +178,12 @@ def _with_default(field: Field, default: object, limits: Limits, report: Report)
 
 def _length_of_texts(field: Field) -> int:
     """Return the number of characters in the pattern, the default and the options' values of *field*."""
-    if isinstance(field, (NumberField, BooleanField)):
-        return 0
-    if isinstance(field, TextField):
-        return len(field.pattern or "") + len(field.default or field.unchecked_default or "")
-    pattern = field.item.pattern if isinstance(field, MultiChoiceField) and field.item is not None else None
-    default = field.default if isinstance(field, ChoiceField) else field.default or field.unchecked_default
-    texts = (*texts_of([choice.value for choice in field.choices]), *texts_of(default), pattern or "")
+    texts = [*texts_of(field.default), *texts_of(getattr(field, "unchecked_default", None))]
+    constraints = text_constraints(field)
+    if constraints is not None and constraints.pattern is not None:
+        texts.append(constraints.pattern)
+    if isinstance(field, (ChoiceField, MultiChoiceField)):
+        texts += texts_of([choice.value for choice in field.choices])
     return sum(map(len, texts))
 
 
