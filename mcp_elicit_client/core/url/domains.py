@@ -44,9 +44,6 @@ _LONGEST_SHORT_NAME = 4
 _WITHOUT_SLIPS = 5
 _LETTERS_OF_DIGITS = str.maketrans("0135", "oles")
 _COUNTRY = 2
-# What is no number in an IPv4 address, and the number of digits that such a number cannot have.
-_NO_NUMBER = 256
-_LONGEST_NUMBER = 4
 # Endings that hosting services use for regions, below the name of a customer.
 _REGIONS = frozenset({"eu", "us"})
 # With the names that governments use below the ending of their country, such as gouv.fr and go.jp.
@@ -229,10 +226,10 @@ def _address_in(labels: list[str]) -> str | None:
 
 def _addresses(parts: list[str]) -> Iterator[str]:
     """Yield four neighboring numbers below 256, as an IPv4 address."""
-    numbers = [int(part) if part.isdigit() and len(part) < _LONGEST_NUMBER else _NO_NUMBER for part in parts]
     for at in range(len(parts) - 3):
-        if max(numbers[at : at + 4]) < _NO_NUMBER:
-            yield ".".join(map(str, numbers[at : at + 4]))
+        four = parts[at : at + 4]
+        if all(part.isdigit() and len(part) <= 3 and int(part) < 256 for part in four):
+            yield ".".join(str(int(part)) for part in four)
 
 
 def _imitated(labels: list[str]) -> str | None:
@@ -328,10 +325,12 @@ def _with_word_of_logins(labels: list[str]) -> str | None:
         'paypal'
         >>> _with_word_of_logins("login.github.com".split("."))
     """
-    if any(words.isdisjoint(_parts(labels)) for words in (_IMITATED_OFTEN, _OF_LOGINS)):
+    parts = _parts(labels)
+    if parts.isdisjoint(_IMITATED_OFTEN) or parts.isdisjoint(_OF_LOGINS):
         return None  # the usual case, without reading the list of suffixes
     chosen = labels[: len(labels) - _suffix_length(".".join(labels))]
-    names, beside = _parts(chosen) & _IMITATED_OFTEN, _parts(chosen) - _IMITATED_OFTEN
+    parts = _parts(chosen)
+    names, beside = parts & _IMITATED_OFTEN, parts - _IMITATED_OFTEN
     return min(names) if names and beside and beside <= _OF_LOGINS and chosen[-1] not in names else None
 
 
