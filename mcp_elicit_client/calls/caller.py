@@ -32,7 +32,7 @@ from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.url_elicitations import complete_urls
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
-from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.typing import Handler, Mode

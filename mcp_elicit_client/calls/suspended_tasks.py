@@ -37,9 +37,8 @@ from mcp_elicit_client.calls.tasks import MISSED_POLLS, ask_host, read_result, r
 from mcp_elicit_client.calls.url_elicitations import raise_if_call_must_be_repeated
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, TaskError
-from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
-from mcp_elicit_client.inbox.suspended_calls import CLOSE_TIMEOUT
+from mcp_elicit_client.inbox.suspended_calls import CLOSE_TIMEOUT, calls_of
 
 MIN_LIFETIME = 60.0
 """The minimum time for which a suspended task is stored, in seconds, even if the server states less."""

@@ -21,8 +21,9 @@ from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import AnyRequest, check_user
 from mcp_elicit_client.dispatch import settle_defaults_async
 from mcp_elicit_client.exceptions import CallError, InboxError
-from mcp_elicit_client.inbox.inbox import Inbox, calls_of
+from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.models import StoredCall
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from mcp_elicit_client.typing import Request
 
 RESUME_TIMEOUT = 590.0

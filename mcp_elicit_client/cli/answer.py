@@ -33,8 +33,7 @@ from mcp_elicit_client.exceptions import (
     TaskError,
 )
 from mcp_elicit_client.inbox import Entry
-from mcp_elicit_client.inbox.inbox import calls_of
-from mcp_elicit_client.inbox.suspended_calls import CallStatus
+from mcp_elicit_client.inbox.suspended_calls import CallStatus, calls_of
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.messages import CLOSED_BECAUSE, OUTCOMES

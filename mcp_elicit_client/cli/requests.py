@@ -15,8 +15,8 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.handlers.scripted import request_lines
 from mcp_elicit_client.inbox import Entry
-from mcp_elicit_client.inbox.inbox import calls_of, list_all
-from mcp_elicit_client.inbox.suspended_calls import CallStatus
+from mcp_elicit_client.inbox.inbox import list_all
+from mcp_elicit_client.inbox.suspended_calls import CallStatus, calls_of
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.messages import NO_PENDING_REQUESTS

@@ -20,8 +20,9 @@ from mcp_elicit_client.handlers.ag_ui_interrupts import (
     read_resume,
     unknown_interrupt,
 )
-from mcp_elicit_client.inbox.inbox import calls_of, list_all
+from mcp_elicit_client.inbox.inbox import list_all
 from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.descriptions import error_text
 from mcp_elicit_client.typing import FormRequest

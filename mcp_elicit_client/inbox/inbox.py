@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -35,7 +34,6 @@ from mcp_elicit_client.inbox.records import (
 )
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
-from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.inbox.waiters import AnswerWaiter
 from mcp_elicit_client.presentation.form_input import answer_of_user
 from mcp_elicit_client.typing import FormRequest, Request
@@ -126,7 +124,7 @@ class Inbox:
                 extended = await self._extended(stored, request)
                 if extended is not None:
                     end += extended - stored.expires_at
-                    stored, margin = replace(stored, expires_at=extended), _EXTENSION_MARGIN
+                    stored, margin = stored._replace(expires_at=extended), _EXTENSION_MARGIN
                 elif margin:
                     margin = 0.0  # The clock of the process that extends the request may be behind.
                 else:
@@ -544,8 +542,3 @@ def _draft_as_json(draft: Mapping[str, Any]) -> str:
         return json.dumps(draft, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError("A draft must be JSON data.") from error
-
-
-def calls_of(inbox: Inbox) -> SuspendedCalls:
-    """Return the suspended calls whose requests are pending in *inbox*: see `calls.SuspendOptions`."""
-    return SuspendedCalls(inbox._store, inbox._codec)  # noqa: SLF001 -- host applications have no use for them

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property
 from itertools import accumulate
@@ -217,7 +217,7 @@ def answer_schema(request: Request) -> dict[str, Any] | None:
 
 def warnings_data(request: Request) -> tuple[dict[str, Any], ...]:
     """Return the warnings about *request* as JSON data, in English."""
-    return tuple(asdict(warning) for warning in request_warnings(request, ENGLISH))
+    return tuple(warning._asdict() for warning in request_warnings(request, ENGLISH))
 
 
 def read_request(text: str) -> Request:
@@ -254,20 +254,20 @@ def progress_key(entry_id: str) -> str:
     return f"progress {entry_id}"
 
 
-@dataclass(frozen=True)
 class _StoredText:
     """
     A request in a store.  Its text is read when it is needed.
 
-    Attributes:
+    Args:
         latest: The latest time at which it can expire.
         text: The request as JSON.
         limits: The limits of its answer.
     """
 
-    latest: datetime
-    text: str
-    limits: Limits
+    def __init__(self, latest: datetime, text: str, limits: Limits) -> None:
+        self.latest = latest
+        self._text = text
+        self._limits = limits
 
     @cached_property
     def request(self) -> Request:
@@ -278,7 +278,7 @@ class _StoredText:
             InboxError: If the text is not a request.
         """
         try:
-            return with_stored_limits(read_request(self.text), self.limits)
+            return with_stored_limits(read_request(self._text), self._limits)
         except ValueError:
             raise _unreadable() from None
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError
+from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import RecordCodec, is_id
 from mcp_elicit_client.inbox.stores.models import StoredCall, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
@@ -23,8 +24,7 @@ CLOSE_TIMEOUT = 5.0
 _logger = logging.getLogger("mcp_elicit_client")
 
 
-@dataclass(frozen=True, slots=True)
-class CallStatus:
+class CallStatus(NamedTuple):
     """
     A suspended call and its answers so far.
 
@@ -120,7 +120,7 @@ class SuspendedCalls:
         stored = self._encode(call.owner, requests, call.id, expires_at)
         request_ids = (*call.request_ids, *(request.id for request in stored))
         text = self.codec.encode_call(call.owner, call.id, body, request_ids)
-        changed = replace(call, body=text, request_ids=request_ids, expires_at=expires_at)
+        changed = call._replace(body=text, request_ids=request_ids, expires_at=expires_at)
         return changed if await self.store.update(changed, stored, call.body) else None
 
     async def find(self, owner: str, call_id: str) -> CallStatus | None:
@@ -147,6 +147,11 @@ class SuspendedCalls:
         if stored is None:
             return Answer.cancel(by="error", reason="the request is no longer stored")
         return None if stored.resolution is None else self.codec.decode_answer(stored, stored.resolution)
+
+
+def calls_of(inbox: Inbox) -> SuspendedCalls:
+    """Return the suspended calls whose requests are pending in *inbox*: see `calls.SuspendOptions`."""
+    return SuspendedCalls(inbox._store, inbox._codec)  # noqa: SLF001 -- host applications have no use for them
 
 
 async def _quietly(closing: Coroutine[Any, Any, None]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -52,8 +51,7 @@ of texts.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldDescription:
+class FieldDescription(NamedTuple):
     """
     The description of a field.
 

@@ -8,7 +8,6 @@ filled in, left untouched, cleared or skipped.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -52,8 +51,7 @@ FieldInput: TypeAlias = str | Selection | Intent
 """What a user did with one field: typed text, a selection, or an `Intent`."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldState:
+class FieldState(NamedTuple):
     """
     The state of one field.
 
@@ -76,8 +74,7 @@ class FieldState:
         return self.value is not OMITTED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormState:
+class FormState(NamedTuple):
     """
     The state of a whole form.
 

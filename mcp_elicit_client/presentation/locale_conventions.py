@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from mcp_elicit_client.presentation.formatting import DateOrder, date_order, find_locale, number_symbols
 from mcp_elicit_client.presentation.month_names import ENGLISH_MONTHS, MonthNames, month_names
@@ -12,8 +12,7 @@ CANONICAL_LOCALE = "und"
 """The locale of texts that a program wrote: a decimal point, ISO dates, no separators of thousands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
+class Conventions(NamedTuple):
     """
     How numbers and dates are written.
 

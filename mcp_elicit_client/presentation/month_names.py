@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mcp_elicit_client.core.text import fold_accents
 from mcp_elicit_client.presentation.formatting import find_locale
@@ -31,10 +32,10 @@ _ENGLISH_WEEKDAYS: Mapping[str, int] = {
 }
 _ENGLISH_FILLERS = frozenset({"of", "the"})
 _MIN_PREFIX = 3
+_UNKNOWN: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class MonthNames:
+class MonthNames(NamedTuple):
     """
     The names of months that a user may type.
 
@@ -46,9 +47,9 @@ class MonthNames:
             Monday on.
     """
 
-    months: Mapping[str, int] = field(default_factory=dict, hash=False)
+    months: Mapping[str, int] = _UNKNOWN
     fillers: frozenset[str] = _ENGLISH_FILLERS
-    weekdays: Mapping[str, int] = field(default_factory=dict, hash=False)
+    weekdays: Mapping[str, int] = _UNKNOWN
 
     def find(self, word: str) -> tuple[int, ...]:
         """

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, DiagnosticCode
 from mcp_elicit_client.core.form import Form
@@ -17,8 +16,7 @@ from mcp_elicit_client.typing import FormRequest, Request, Source, UrlRequest
 _MAX_TEXT = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestWarning:
+class RequestWarning(NamedTuple):
     """
     A warning about a request or an answer, or a note of less weight.
 

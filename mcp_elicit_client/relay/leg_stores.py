@@ -22,8 +22,9 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import MAX_SNAPSHOT, CallSnapshot
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.exceptions import REPORT, CallError, InboxError
-from mcp_elicit_client.inbox.inbox import Inbox, calls_of
+from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.models import StoredCall
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 
 MAX_IN_MEMORY = 256
 """How many calls of one user wait in the memory of a process."""

@@ -26,7 +26,7 @@ from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY, write_origin
 from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
-from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from mcp_elicit_client.policies import one_at_a_time
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip

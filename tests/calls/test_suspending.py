@@ -28,8 +28,8 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot, read_snapshot
 from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
-from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall, StoredRequest
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,

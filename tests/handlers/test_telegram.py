@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
 
@@ -930,7 +930,7 @@ async def test_a_stored_request_that_cannot_be_read_hides_no_other_question() ->
         (entry_id,) = store._requests
         await until(lambda: any('"is_shown": true' in draft for _, draft in store._drafts.values()))
         damaged = store._requests[entry_id].request.replace('"mode":"form"', '"mode":"fax"')
-        store._requests[entry_id] = replace(store._requests[entry_id], request=damaged)
+        store._requests[entry_id] = store._requests[entry_id]._replace(request=damaged)
         await bot.asks(form(fields))
         await bot.write("Ann")
         await bot.press("Send")

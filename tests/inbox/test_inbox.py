@@ -8,7 +8,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -428,7 +427,7 @@ async def test_data_of_another_format_is_refused_with_advice(stores: Stores, key
     async with asking(inbox):
         (entry,) = await pending(inbox)
         stored = store._requests[entry.id]
-        store._requests[entry.id] = replace(stored, request=stored.request.replace("1:", found, 1))
+        store._requests[entry.id] = stored._replace(request=stored.request.replace("1:", found, 1))
         with pytest.raises(InboxError, match=r"needs format 1\. Use an empty store"):
             await inbox.get("ann", entry.id)
 
@@ -445,7 +444,7 @@ async def test_a_request_that_cannot_be_read_does_not_hide_the_others(
     async with asking(inbox), asking(inbox):
         damaged, _ = await pending(inbox, count=2)
         stored = store._requests[damaged.id]
-        store._requests[damaged.id] = replace(stored, request=damage(stored.request))
+        store._requests[damaged.id] = stored._replace(request=damage(stored.request))
         first, second = (await inbox.list("ann")).entries
         assert second.read().message
         with pytest.raises(InboxError, match="contains a request that cannot be read"):
@@ -461,7 +460,7 @@ async def test_a_text_that_is_no_request_is_an_error(stores: Stores, found: str)
     inbox = Inbox(store)
     async with asking(inbox):
         (entry,) = await pending(inbox)
-        store._requests[entry.id] = replace(store._requests[entry.id], request=found)
+        store._requests[entry.id] = store._requests[entry.id]._replace(request=found)
         for reading in (inbox.get("ann", entry.id), inbox.list("ann"), inbox.extend("ann", entry.id)):
             with pytest.raises(InboxError, match="contains a request that cannot be read"):
                 await reading
@@ -474,7 +473,7 @@ async def test_an_encrypted_text_cannot_be_moved_to_another_request(stores: Stor
     async with asking(inbox), asking(inbox):
         first, second = await pending(inbox, count=2)
         moved = store._requests[first.id].request
-        store._requests[second.id] = replace(store._requests[second.id], request=moved)
+        store._requests[second.id] = store._requests[second.id]._replace(request=moved)
         with pytest.raises(InboxError, match="not encrypted with this key"):
             await inbox.get("ann", second.id)
 
@@ -861,7 +860,7 @@ class Hostile:
 @pytest.mark.parametrize("written", ["accept", "1:accept", "decline", "", "1:", "x"])
 @pytest.mark.parametrize("action", ["decline", "cancel", "accept"])
 async def test_a_stored_action_that_was_changed_is_an_error(stores: Stores, action: Any, written: str) -> None:
-    inbox = Inbox(Hostile(stores(), lambda found: replace(found, action=written)), KEY)
+    inbox = Inbox(Hostile(stores(), lambda found: found._replace(action=written)), KEY)
     async with asking(inbox) as asked:
         (entry,) = await pending(inbox)
         await inbox.answer("ann", entry.id, action, {"a": "x"} if action == "accept" else None)
@@ -877,7 +876,7 @@ async def test_an_answer_cannot_be_moved_to_another_request(stores: Stores, kind
     seen: dict[str, Any] = {}
 
     def move(found: Any) -> Any:
-        changed = replace(found, **{name: getattr(seen["found"], name) for name in parts}) if seen else found
+        changed = found._replace(**{name: getattr(seen["found"], name) for name in parts}) if seen else found
         seen.setdefault("found", found)
         return changed
 
@@ -899,10 +898,10 @@ async def test_an_answer_does_not_fit_another_question_under_the_same_id(stores:
     inbox = Inbox(stores(), KEY)
     codec = inbox._codec
     asked = codec.new_request("ann", request(), 0.0)
-    other = replace(codec.new_request("ann", request({**FORM, "message": "Pay?"}), 0.0), id=asked.id)
+    other = codec.new_request("ann", request({**FORM, "message": "Pay?"}), 0.0)._replace(id=asked.id)
     given = codec.encode_answer(asked, Answer.accept({"a": "x"}, by="user"), "ann", 1.0)
     assert codec.decode_answer(asked, given).action == "accept"
-    for elsewhere in (other, replace(asked, owner="bob"), replace(asked, id="other")):
+    for elsewhere in (other, asked._replace(owner="bob"), asked._replace(id="other")):
         with pytest.raises(InboxError):
             codec.decode_answer(elsewhere, given)
 

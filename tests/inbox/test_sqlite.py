@@ -19,11 +19,11 @@ import pytest
 from mcp_elicit_client import Answer
 from mcp_elicit_client.core.request import with_deadline
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
-from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.sql_session import SqlSession
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from tests.support import EVENT_LOOPS, forks, succeeds_in_fork, until
 from tests.support.inboxes import FORM, SECRET, Stores, Waiting, asking, pending, request, waiting_for_answer
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 
 from mcp_elicit_client.exceptions import EntryClosedError
 from mcp_elicit_client.inbox import Inbox, InboxError
-from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores import sql
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from tests.support import until
 from tests.support.inboxes import KEY, SECRET, URL, Clock, Stores, asking, pending, request
 
@@ -214,7 +213,7 @@ class Swapped:
         return getattr(self._store, name)
 
     async def get_call(self, owner: str, call_id: str) -> Any:
-        return replace(await self._store.get_call(owner, call_id), request_ids=self._request_ids)
+        return (await self._store.get_call(owner, call_id))._replace(request_ids=self._request_ids)
 
 
 async def test_a_call_does_not_take_the_answers_of_another_one(stores: Stores) -> None:
@@ -305,8 +304,8 @@ async def test_of_forty_simultaneous_updates_one_succeeds(stores: Stores) -> Non
 
 async def test_only_a_suspended_call_of_its_owner_is_updated(inbox: Inbox, clock: Clock) -> None:
     call = await suspend(inbox)
-    assert await calls_of(inbox).update(replace(call, owner="bob"), BODY, [], call.expires_at) is None
-    assert await calls_of(inbox).update(replace(call, id="other"), BODY, [], call.expires_at) is None
+    assert await calls_of(inbox).update(call._replace(owner="bob"), BODY, [], call.expires_at) is None
+    assert await calls_of(inbox).update(call._replace(id="other"), BODY, [], call.expires_at) is None
     await calls_of(inbox).store.claim("ann", call.id, "t")
     assert await calls_of(inbox).update(call, BODY, [], call.expires_at) is None
     await calls_of(inbox).store.release(call.id, "t")

@@ -30,7 +30,7 @@ from mcp_elicit_client import Limits, RequestOptions
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
-from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.suspended_calls import calls_of
 from mcp_elicit_client.policies import hooks
 from mcp_elicit_client.relay import Relay, held_call, held_calls, leg_stores, relay, stored_calls, upstream
 from mcp_elicit_client.relay.legs import check_same_call

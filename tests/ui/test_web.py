@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +169,7 @@ async def test_a_stored_request_that_cannot_be_read_makes_the_inbox_unavailable_
     stored = web.inbox._store._requests  # type: ignore[attr-defined]
     async with web.asked() as question:
         text = stored[question.id].request.replace('"mode":"form"', '"mode":"fax"')
-        stored[question.id] = replace(stored[question.id], request=text)
+        stored[question.id] = stored[question.id]._replace(request=text)
         statuses = [
             (await web.client.get(path.format(id=question.id), headers=headers)).status_code for headers in ({}, PAGE)
         ]
@@ -1111,7 +1110,7 @@ async def test_events_leave_out_a_request_that_cannot_be_read() -> None:
     async with asking(inbox, request({"message": "Damaged"})):
         (damaged,) = await pending(inbox)
         stored = store._requests[damaged.id]
-        store._requests[damaged.id] = replace(stored, request=stored.request.replace('"mode":"form"', '"mode":"fax"'))
+        store._requests[damaged.id] = stored._replace(request=stored.request.replace('"mode":"form"', '"mode":"fax"'))
         async with (
             asking(inbox, request({"message": "Whole"})),
             events_of(inbox_app(inbox, lambda _: "ann")) as sent,

@@ -8,7 +8,7 @@ import time
 from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, islice, takewhile
 
 from mcp_elicit_client.exceptions import State
@@ -126,7 +126,7 @@ class MemoryStore:
             if request is None:
                 return None
             if request.resolution is None and expires_at > request.expires_at:
-                self._requests[entry_id] = replace(request, expires_at=expires_at)
+                self._requests[entry_id] = request._replace(expires_at=expires_at)
                 heapq.heappush(self._request_expiry, (expires_at, entry_id))
             return "pending" if request.resolution is None else request.resolution.state
 
@@ -171,7 +171,7 @@ class MemoryStore:
             if call is None or call.owner != owner:
                 return None
             if call.state == "suspended":
-                self._calls[call_id] = replace(call, state="resuming")
+                self._calls[call_id] = call._replace(state="resuming")
                 self._claim_tokens[call_id] = token
             return call.state
 
@@ -179,13 +179,13 @@ class MemoryStore:
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None and call.state == "resuming" and self._claim_tokens[call_id] == token:
-                self._calls[call_id] = replace(call, state="suspended" if call.body else "expired")
+                self._calls[call_id] = call._replace(state="suspended" if call.body else "expired")
 
     async def finish(self, call_id: str) -> None:
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None:
-                self._calls[call_id] = replace(call, state="finished", body="")
+                self._calls[call_id] = call._replace(state="finished", body="")
                 self._close_pending_of(call, Resolution("withdrawn", "client", self.clock()))
                 self._erase_answers_of(call_id)
                 self._limit_history(call.owner)
@@ -226,14 +226,14 @@ class MemoryStore:
 
     def _add(self, request: StoredRequest) -> None:
         revision = self._next_revision()
-        self._requests[request.id] = replace(request, sequence=revision, revision=revision)
+        self._requests[request.id] = request._replace(sequence=revision, revision=revision)
         self._owners.setdefault(request.owner, _OwnedRequests()).pending.append((revision, request.id))
         heapq.heappush(self._request_expiry, (request.expires_at, request.id))
 
     def _erase_answer(self, entry_id: str) -> None:
         request = self._requests.get(entry_id)
         if request is not None and request.resolution is not None:
-            self._requests[entry_id] = replace(request, resolution=replace(request.resolution, answer=None))
+            self._requests[entry_id] = request._replace(resolution=request.resolution._replace(answer=None))
 
     def _erase_answers_of(self, call_id: str) -> None:
         call = self._calls.get(call_id)
@@ -263,7 +263,7 @@ class MemoryStore:
 
     def _close(self, request: StoredRequest, resolution: Resolution) -> None:
         revision = self._next_revision()
-        self._requests[request.id] = replace(request, revision=revision, resolution=resolution)
+        self._requests[request.id] = request._replace(revision=revision, resolution=resolution)
         owned = self._owners[request.owner]
         del owned.pending[bisect_left(owned.pending, (request.sequence, request.id))]
         insort(owned.closed, (revision, request.id))
@@ -301,7 +301,7 @@ class MemoryStore:
             self._claim_tokens.pop(call_id, None)
             return
         state: CallState = "expired" if call.state == "suspended" else call.state
-        self._calls[call_id] = replace(call, state=state, body="")
+        self._calls[call_id] = call._replace(state=state, body="")
         self._limit_history(call.owner)
         heapq.heappush(self._call_expiry, (call.expires_at + CALL_STATE_TTL, call_id))
 

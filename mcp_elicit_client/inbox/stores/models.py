@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from mcp_elicit_client._arguments import check_int, check_seconds, check_sync
 from mcp_elicit_client.exceptions import InboxError, State
@@ -52,8 +51,7 @@ def check_store_options(
     check_seconds("lease_ttl", lease_ttl)
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """
     How a request was closed.
 
@@ -73,8 +71,7 @@ class Resolution:
     answer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRequest:
+class StoredRequest(NamedTuple):
     """
     A request in a store.
 
@@ -119,8 +116,7 @@ class StoredRequest:
             raise InboxError("The inbox contains a request that cannot be read.") from error
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCall:
+class StoredCall(NamedTuple):
     """
     A suspended call in a store.
 

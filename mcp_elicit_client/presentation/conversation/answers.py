@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
@@ -108,7 +107,7 @@ class FormAnswers:
                 self.inputs[field.name] = given
                 state = read_field(field, given, self.context, check_pattern=False)
                 found = tuple(each for each in unchecked if each.field == field.name)
-                self._states[field.name] = replace(state, unchecked=found)
+                self._states[field.name] = state._replace(unchecked=found)
 
     def value(self, field: Field) -> Any:
         """Return the value of *field*; `OMITTED` if it is not provided."""
