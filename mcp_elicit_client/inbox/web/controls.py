@@ -7,8 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from typing_extensions import assert_never
 
@@ -74,8 +73,7 @@ _OFFSETS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One of several options.  Its label is spelled by the server, unless *is_host*."""
 
     value: str
@@ -84,8 +82,7 @@ class Option:
     is_host: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HtmlControl:
+class HtmlControl(NamedTuple):
     """
     The control for one field on a page.
 
