@@ -7,6 +7,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_elicit_client.core.deferred import build_models
+
 SecretKind: TypeAlias = Literal[
     "api_key",
     "bank_account",
@@ -40,12 +42,19 @@ class SecretFinding(BaseModel):
         message: A sentence for the user.  It never quotes the answer.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first finding, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     field: str | None
     kind: SecretKind
     where: SecretLocation
     message: str
+
+
+def make_finding(field: str | None, kind: SecretKind, where: SecretLocation, message: str) -> SecretFinding:
+    """Return a finding."""
+    build_models(SecretFinding)
+    return SecretFinding(field=field, kind=kind, where=where, message=message)
 
 
 KIND_NAMES: Mapping[SecretKind, str] = {

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from mcp_elicit_client.core.form import Form
-from mcp_elicit_client.core.secrets.findings import KIND_NAMES, SecretFinding, SecretKind
+from mcp_elicit_client.core.secrets.findings import KIND_NAMES, SecretFinding, SecretKind, make_finding
 from mcp_elicit_client.core.secrets.in_request import label_asks
 from mcp_elicit_client.core.secrets.patterns import PATTERNS, pattern, value_pattern
 from mcp_elicit_client.core.secrets.rules import load_rules
@@ -62,7 +62,7 @@ def searching_steps(content: Mapping[str, Any]) -> Iterator[Sequence[SecretFindi
             if (name, kind) not in known:
                 known.add((name, kind))
                 message = f"This answer seems to contain {KIND_NAMES[kind]}{f' ({owner})' if owner else ''}."
-                found.append(SecretFinding(field=name, kind=kind, where="answer", message=message))
+                found.append(make_finding(name, kind, "answer", message))
     yield found
 
 

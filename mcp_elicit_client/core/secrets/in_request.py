@@ -23,7 +23,14 @@ from mcp_elicit_client.core.form import (
     option_sentences_of,
     text_constraints,
 )
-from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, SecretLocation
+from mcp_elicit_client.core.secrets.findings import (
+    KIND_NAMES,
+    NUMERIC_KINDS,
+    SecretFinding,
+    SecretKind,
+    SecretLocation,
+    make_finding,
+)
 from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import SecretRule, load_rules
 from mcp_elicit_client.core.secrets.tokens import UNKNOWN, sign_of, signs_of, signs_of_words
@@ -337,4 +344,4 @@ def _field_named_in_message(fields: list[Field]) -> Field | None:
 def _asking(field: Field | None, kind: SecretKind, where: SecretLocation) -> SecretFinding:
     asker = "This request" if where == "message" else "This field"
     message = f"{asker} asks for {KIND_NAMES[kind]}. Servers must not request it in forms."
-    return SecretFinding(field=field.name if field else None, kind=kind, where=where, message=message)
+    return make_finding(field.name if field else None, kind, where, message)

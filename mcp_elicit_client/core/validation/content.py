@@ -10,9 +10,8 @@ walk through a schema and its ``check_schema`` would be 98 % of the cost
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
@@ -61,8 +60,7 @@ class ValidationResult(BaseModel):
         return self.valid
 
 
-@dataclass(slots=True)  # built for each field of each form: a frozen one takes five times as long
-class _Rules:
+class _Rules(NamedTuple):
     """
     What the values of a field must satisfy.
 

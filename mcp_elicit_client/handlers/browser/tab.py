@@ -49,7 +49,7 @@ def redirect_page(url: str, catalog: MessageCatalog) -> str:
     return _REDIRECT.format(url=escape(url), title=title, language=escape(catalog.language))
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False, repr=False)
 class BrowserTab:
     """
     The page of one request.
@@ -79,8 +79,8 @@ class BrowserTab:
     messages: MessageCatalog | None = None
     frame_ancestors: tuple[str, ...] = ()
     clock: Callable[[], float] = time.monotonic
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
-    key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
     is_entered: bool = False
     was_closed: bool = False
     is_abandoned: Callable[[], bool] = lambda: False

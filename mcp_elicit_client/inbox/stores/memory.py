@@ -8,7 +8,6 @@ import time
 from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, islice, takewhile
 
 from mcp_elicit_client.exceptions import State
@@ -30,12 +29,14 @@ _MAX_HISTORY_SIZE = 10_000_000
 """The characters of the closed requests that are kept for each owner."""
 
 
-@dataclass(slots=True)
 class _OwnedRequests:
     """The requests of one owner: pending ones by sequence, closed ones by revision, each with its ID."""
 
-    pending: list[tuple[int, str]] = field(default_factory=list)
-    closed: list[tuple[int, str]] = field(default_factory=list)
+    __slots__ = ("closed", "pending")
+
+    def __init__(self) -> None:
+        self.pending: list[tuple[int, str]] = []
+        self.closed: list[tuple[int, str]] = []
 
 
 class MemoryStore:
