@@ -45,19 +45,17 @@ local leases, expiry = prefix .. ':leases', prefix .. ':expiry'
 local function milliseconds_until(time) return math.ceil(math.max(time - now, 0) * 1000) end
 
 local function next_revision()
-  local revision = prefix .. ':revision'
-  if redis.call('EXISTS', revision) == 0 then
-    -- After a loss of all data, new revisions must be above those that watchers have seen.
-    redis.call('SET', revision, redis.call('TIME')[1] * 1000)
-  end
-  return redis.call('INCR', revision)
+  local revision = redis.call('INCR', prefix .. ':revision')
+  if revision > 1 then return revision end
+  -- After a loss of all data, new revisions must be above those that watchers have seen.
+  revision = redis.call('TIME')[1] * 1000 + 1
+  redis.call('SET', prefix .. ':revision', revision)
+  return revision
 end
 
-local function resolution_of(id)
-  local found = redis.call('HMGET', key('request', id), 'state', 'answered_by', 'updated_at', 'action', 'answer')
-  if not found[1] then return nil end
+local function encode_resolution(id, state, answered_by, updated_at, action, answer)
   return cjson.encode({
-    id = id, state = found[1], answered_by = found[2], updated_at = found[3], action = found[4], answer = found[5],
+    id = id, state = state, answered_by = answered_by, updated_at = updated_at, action = action, answer = answer,
   })
 end
 
@@ -81,20 +79,26 @@ local function limit_history(owner)
   end
 end
 
-local function close(id, state, answered_by, updated_at, action, answer)
-  local request = key('request', id)
-  local found = redis.call('HMGET', request, 'owner', 'lease_owner', 'expires_at')
-  local owner, lease_owner, needed_until = found[1], found[2], found[3]
+-- Return the parts of a request that decide about its state; nil if there is no such request.
+local function find_request(id)
+  local found = redis.call('HMGET', key('request', id), 'owner', 'lease_owner', 'state', 'expires_at')
+  if not found[1] then return nil end
+  return {id = id, owner = found[1], lease_owner = found[2], state = found[3], expires_at = found[4]}
+end
+
+local function close(request, state, answered_by, updated_at, action, answer)
+  local id, owner, lease_owner, needed_until = request.id, request.owner, request.lease_owner, request.expires_at
   local revision = next_revision()
-  redis.call('HSET', request, 'state', state, 'answered_by', answered_by, 'updated_at', updated_at,
+  request.state = state
+  redis.call('HSET', key('request', id), 'state', state, 'answered_by', answered_by, 'updated_at', updated_at,
     'action', action, 'revision', revision)
-  if answer ~= '' then redis.call('HSET', request, 'answer', answer) end
+  if answer ~= '' then redis.call('HSET', key('request', id), 'answer', answer) end
   if string.sub(lease_owner, 1, 5) == 'call:' then
     needed_until = redis.call('ZSCORE', leases, lease_owner) or 0
   end
   -- The process or the suspended call needs the answer, even if no history is kept.
   local ttl = milliseconds_until(tonumber(needed_until)) + DELIVERY_TTL + history_ttl
-  redis.call('PEXPIRE', request, ttl)
+  redis.call('PEXPIRE', key('request', id), ttl)
   redis.call('ZREM', key('pending', owner), id)
   redis.call('ZREM', expiry, id)
   redis.call('SREM', key('leased', lease_owner), id)
@@ -103,32 +107,34 @@ local function close(id, state, answered_by, updated_at, action, answer)
   redis.call('ZADD', key('closed', owner), revision, id)
   expire_later(key('closed', owner), ttl)
   limit_history(owner)
-  redis.call('PUBLISH', key('resolutions', lease_owner), resolution_of(id))
   redis.call('PUBLISH', key('changes', owner), id)
+  -- Last, because Redis writes to the client first to which it published last.
+  redis.call('PUBLISH', key('resolutions', lease_owner),
+    encode_resolution(id, state, answered_by, updated_at, action, answer))
 end
 
--- Return the state of a request of *owner*, closed first if it is stale; nil if there is no such request.
-local function current_state(id, owner)
-  local found = redis.call('HMGET', key('request', id), 'owner', 'state', 'expires_at', 'lease_owner')
-  if found[1] ~= owner then return nil end
-  if found[2] ~= 'pending' then return found[2] end
-  if tonumber(found[3]) <= now then
-    close(id, 'expired', 'clock', found[3], '', '')
-    return 'expired'
+-- Return a request of *owner*, closed first if it is stale; nil if there is no such request.
+local function current_request(id, owner)
+  local request = find_request(id)
+  if not request or request.owner ~= owner then return nil end
+  if request.state ~= 'pending' then return request end
+  if tonumber(request.expires_at) <= now then
+    close(request, 'expired', 'clock', request.expires_at, '', '')
+    return request
   end
-  local lease = redis.call('ZSCORE', leases, found[4])
+  local lease = redis.call('ZSCORE', leases, request.lease_owner)
   if not lease or tonumber(lease) <= leases_end then
-    close(id, 'orphaned', 'heartbeat', lease or ARGV[1], '', '')
-    return 'orphaned'
+    close(request, 'orphaned', 'heartbeat', lease or ARGV[1], '', '')
   end
-  return 'pending'
+  return request
 end
 
 local function close_orphaned(lease_owner, lease_end)
   local leased, undelivered = key('leased', lease_owner), key('undelivered', lease_owner)
   for _, id in ipairs(redis.call('SRANDMEMBER', leased, 500)) do
-    if redis.call('EXISTS', key('request', id)) == 1 then
-      close(id, 'orphaned', 'heartbeat', lease_end, '', '')
+    local request = find_request(id)
+    if request then
+      close(request, 'orphaned', 'heartbeat', lease_end, '', '')
     else
       redis.call('SREM', leased, id)
     end
@@ -152,9 +158,9 @@ end
 -- Close requests that have expired or lost their process.
 local function close_stale()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', expiry, '-inf', now, 'LIMIT', 0, 500)) do
-    local expires_at = redis.call('HGET', key('request', id), 'expires_at')
-    if expires_at then
-      close(id, 'expired', 'clock', expires_at, '', '')
+    local request = find_request(id)
+    if request then
+      close(request, 'expired', 'clock', request.expires_at, '', '')
     else
       redis.call('ZREM', expiry, id)
     end
@@ -218,7 +224,7 @@ function commands.put(worker, lease_end, id, owner, request, created_at, expires
 end
 
 function commands.get(id, owner)
-  if not current_state(id, owner) then return {} end
+  if not current_request(id, owner) then return {} end
   return redis.call('HGETALL', key('request', id))
 end
 
@@ -250,20 +256,22 @@ function commands.last_revision()
 end
 
 function commands.resolve(id, owner, ...)
-  local state = current_state(id, owner)
-  if state == 'pending' then close(id, ...) end
+  local request = current_request(id, owner)
+  if not request then return nil end
+  local state = request.state
+  if state == 'pending' then close(request, ...) end
   return state
 end
 
 function commands.extend(id, owner, expires_at)
-  local state = current_state(id, owner)
-  local request = key('request', id)
-  if state == 'pending' and tonumber(expires_at) > tonumber(redis.call('HGET', request, 'expires_at')) then
-    redis.call('HSET', request, 'expires_at', expires_at)
+  local request = current_request(id, owner)
+  if not request then return nil end
+  if request.state == 'pending' and tonumber(expires_at) > tonumber(request.expires_at) then
+    redis.call('HSET', key('request', id), 'expires_at', expires_at)
     redis.call('ZADD', expiry, expires_at, id)
-    redis.call('PEXPIRE', request, milliseconds_until(tonumber(expires_at)) + history_ttl)
+    redis.call('PEXPIRE', key('request', id), milliseconds_until(tonumber(expires_at)) + history_ttl)
   end
-  return state
+  return request.state
 end
 
 -- Renew the lease of a process.  Return which of the given requests are lost, and the resolutions that it has not
@@ -275,9 +283,9 @@ function commands.renew_lease(worker, lease_end, ...)
     if redis.call('EXISTS', key('request', id)) == 0 then lost[#lost + 1] = id end
   end
   for _, id in ipairs(redis.call('SMEMBERS', key('undelivered', worker))) do
-    local resolution = resolution_of(id)
-    if resolution then
-      resolutions[#resolutions + 1] = resolution
+    local found = redis.call('HMGET', key('request', id), 'state', 'answered_by', 'updated_at', 'action', 'answer')
+    if found[1] then
+      resolutions[#resolutions + 1] = encode_resolution(id, unpack(found))
     else
       redis.call('SREM', key('undelivered', worker), id)
     end
@@ -352,10 +360,9 @@ end
 function commands.finish(id)
   local owner = redis.call('HGET', key('call', id), 'owner')
   if owner then redis.call('HSET', key('call', id), 'state', 'finished') end
-  for _, request in ipairs(redis.call('SMEMBERS', key('leased', 'call:' .. id))) do
-    if redis.call('EXISTS', key('request', request)) == 1 then
-      close(request, 'withdrawn', 'client', ARGV[1], '', '')
-    end
+  for _, request_id in ipairs(redis.call('SMEMBERS', key('leased', 'call:' .. id))) do
+    local request = find_request(request_id)
+    if request then close(request, 'withdrawn', 'client', ARGV[1], '', '') end
   end
   redis.call('DEL', key('body', id))
   erase_answers_of(id)

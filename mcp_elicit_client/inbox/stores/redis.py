@@ -145,8 +145,9 @@ class RedisStore:
     async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
         connection = self._connection
         try:
-            with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True), suppress(InboxError):
-                await connection.leave(request, resolution)
+            if resolution is not None or not connection.erases(request.id):
+                with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True), suppress(InboxError):
+                    await connection.leave(request, resolution)
         finally:
             connection.listen()
 

@@ -130,9 +130,13 @@ class RedisConnection:
         self._left[request.id] = (request, resolution)
         if resolution is not None:
             await self.resolve(request.owner, request.id, resolution)
-        if request.id not in self._to_erase:  # which the listener is about to do
+        if not self.erases(request.id):
             await self.run("erase_answers", self._worker, request.id)
         self._left.pop(request.id, None)
+
+    def erases(self, entry_id: str) -> bool:
+        """Return True if the listener is about to erase the answer to a request."""
+        return entry_id in self._to_erase
 
     def listen(self) -> None:
         """Start the listener if it is needed, unless it runs.  It ends when no task waits any more."""
