@@ -109,8 +109,7 @@ class Inbox:
             ValueError: If the request cannot be written as JSON.
         """
         stored = self._codec.new_request(owner, request, self._store.clock())
-        waiters = self._store.waiters
-        waiter = waiters.add(stored.id)
+        waiter = self._store.waiters.add(stored.id)
         is_closed = False
         try:
             await self._store.put(stored)
@@ -135,7 +134,7 @@ class Inbox:
             if resolution.state == "expired":
                 await self._forget_inputs(owner, stored.id)
         finally:
-            waiters.remove(stored.id)
+            self._store.waiters.remove(stored.id)
             await self._clean_up(stored, is_closed=is_closed)
         return answer
 

@@ -172,14 +172,14 @@ def write_request(request: Request) -> str:
     """
     Return *request* as JSON for a store.
 
-    What is None is omitted, which takes a third less memory.  The server's
-    ``_meta`` is omitted as well: users do not need it, and it is not
-    sanitized.
+    What is None is omitted, which takes a third less memory, and what follows
+    from other members.  The server's ``_meta`` is omitted as well: users do
+    not need it, and it is not sanitized.
 
     Raises:
         ValueError: If it contains text that is not valid Unicode.
     """
-    return request.model_dump_json(exclude={"meta"}, exclude_none=True)
+    return request.model_dump_json(exclude={"meta", "origin"}, exclude_none=True)
 
 
 def _request_data(request: Request) -> dict[str, Any]:

@@ -24,42 +24,37 @@ class AnswerWaiter:
         resolution: The resolution, once it was delivered.
     """
 
-    __slots__ = ("_future", "_waker", "resolution")
+    __slots__ = ("_waker", "resolution")
 
     def __init__(self) -> None:
         self.resolution: Resolution | None = None
-        self._future: asyncio.Future[None] | None = None
-        self._waker: Waker | None = None
-        if is_trio():
-            self._waker = Waker()
-        else:
-            self._future = asyncio.get_running_loop().create_future()
+        self._waker: Waker | asyncio.Future[None] = Waker() if is_trio() else asyncio.get_running_loop().create_future()
 
     def deliver(self, resolution: Resolution) -> None:
         """Wake the task with *resolution*, from any thread.  Only the first one counts."""
         if self.resolution is not None:
             return
         self.resolution = resolution
-        if self._waker is not None:
+        if isinstance(self._waker, Waker):
             self._waker.wake()
-        elif self._future is not None:
-            _finish_from_any_thread(self._future)
+        else:
+            _finish_from_any_thread(self._waker)
 
     async def wait(self, seconds: float) -> Resolution | None:
         """Return the resolution; None if none is delivered within *seconds*.  Then this can be called again."""
-        if self._future is not None:
-            if self._future.done():
-                self._future = self._future.get_loop().create_future()
-            if self.resolution is not None:
-                return self.resolution
-            timer = self._future.get_loop().call_later(max(seconds, 0), _finish, self._future)
-            try:
-                await self._future
-            finally:
-                timer.cancel()
-        elif self._waker is not None:
+        if isinstance(self._waker, Waker):
             with anyio.move_on_after(max(seconds, 0)):
                 await self._waker.wait()
+            return self.resolution
+        if self._waker.done():
+            self._waker = self._waker.get_loop().create_future()
+        if self.resolution is not None:
+            return self.resolution
+        timer = self._waker.get_loop().call_later(max(seconds, 0), _finish, self._waker)
+        try:
+            await self._waker
+        finally:
+            timer.cancel()
         return self.resolution
 
 
