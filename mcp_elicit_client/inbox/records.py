@@ -64,6 +64,7 @@ _MAX_CURSOR_DIGITS = 18
 _MAX_LATEST = 8
 _MAX_PAGE = 1_000_000  # characters of requests: a page is read and written in one step of the event loop
 _MAX_OWNER = 2_048  # An index of PostgreSQL can keep a little more.
+_STORED_OF_ANSWER = ("action", "content", "block_server", "confirmed", "remember")
 
 
 POLICY = "policy"
@@ -417,7 +418,7 @@ class RecordCodec:
             answered_by: Who answered.
             now: The current time, in seconds since 1970.
         """
-        given = answer.model_dump(mode="json", include={"action", "content", "block_server", "confirmed", "remember"})
+        given = {name: getattr(answer, name) for name in _STORED_OF_ANSWER}
         text = self._encode(json.dumps({**given, "answered_by": answered_by}), _answer_context("answer", stored))
         action = self._encode(answer.action, _answer_context("action", stored))
         return Resolution("answered", answered_by, now, action, text)
