@@ -45,8 +45,7 @@ def from_environment(available: Collection[str], environ: Mapping[str, str] | No
     environ = os.environ if environ is None else environ
 
     def setting(category: str) -> str:
-        values = (environ.get(name, "") for name in ("LC_ALL", category, "LANG"))
-        return next((value for value in values if value), "")
+        return environ.get("LC_ALL") or environ.get(category) or environ.get("LANG") or ""
 
     language = setting("LC_MESSAGES")
     if to_tag(language) is not None:  # GNU gettext ignores LANGUAGE in the locale C.
