@@ -52,7 +52,7 @@ class SecretFinding(BaseModel):
 
 
 def make_finding(field: str | None, kind: SecretKind, where: SecretLocation, message: str) -> SecretFinding:
-    """Return a finding."""
+    """Return a finding.  Its model is built first, as `build_models` explains."""
     build_models(SecretFinding)
     return SecretFinding(field=field, kind=kind, where=where, message=message)
 
