@@ -7,6 +7,7 @@ import functools
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -73,6 +74,6 @@ def run_show(options: argparse.Namespace) -> int:
 
 
 def _details(answer: Answer, shown: Sequence[Request], catalog: MessageCatalog) -> dict[str, Any]:
-    warnings = [warning._asdict() for request in shown for warning in request_warnings(request, catalog)]
+    warnings = [asdict(warning) for request in shown for warning in request_warnings(request, catalog)]
     diagnostics = [each.model_dump() for request in shown for each in request.diagnostics]
     return {"by": answer.by, "reason": answer.reason, "warnings": warnings, "diagnostics": diagnostics}

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from itertools import accumulate
@@ -218,7 +218,7 @@ def answer_schema(request: Request) -> dict[str, Any] | None:
 
 def warnings_data(request: Request) -> tuple[dict[str, Any], ...]:
     """Return the warnings about *request* as JSON data, in English."""
-    return tuple(warning._asdict() for warning in request_warnings(request, ENGLISH))
+    return tuple(asdict(warning) for warning in request_warnings(request, ENGLISH))
 
 
 def read_request(text: str) -> Request:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, DiagnosticCode
 from mcp_elicit_client.core.form import Form
@@ -16,7 +17,8 @@ from mcp_elicit_client.typing import FormRequest, Request, Source, UrlRequest
 _MAX_TEXT = 500
 
 
-class RequestWarning(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestWarning:
     """
     A warning about a request or an answer, or a note of less weight.
 

@@ -6,6 +6,7 @@ import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from types import NoneType
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
@@ -239,7 +240,7 @@ class Endpoints:
         if not validation:
             return JSONResponse(validation.model_dump(mode="json"), 422)
         error = "Show the warnings to the user. Send their codes as `confirm_warnings` after the user confirmed them."
-        return JSONResponse({"error": error, "warnings": [each._asdict() for each in warnings]}, 409)
+        return JSONResponse({"error": error, "warnings": [asdict(each) for each in warnings]}, 409)
 
     async def _answer_page(self, owner: str, entry: Entry, filled: FormData, web: WebRequest) -> Response:
         """Take one step of the pages: keep a draft, ask for more time, review the values, or answer."""
