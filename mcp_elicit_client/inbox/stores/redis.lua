@@ -88,17 +88,17 @@ end
 
 local function close(request, state, answered_by, updated_at, action, answer)
   local id, owner, lease_owner, needed_until = request.id, request.owner, request.lease_owner, request.expires_at
-  local revision = next_revision()
+  local name, revision = key('request', id), next_revision()
   request.state = state
-  redis.call('HSET', key('request', id), 'state', state, 'answered_by', answered_by, 'updated_at', updated_at,
+  redis.call('HSET', name, 'state', state, 'answered_by', answered_by, 'updated_at', updated_at,
     'action', action, 'revision', revision)
-  if answer ~= '' then redis.call('HSET', key('request', id), 'answer', answer) end
+  if answer ~= '' then redis.call('HSET', name, 'answer', answer) end
   if string.sub(lease_owner, 1, 5) == 'call:' then
     needed_until = redis.call('ZSCORE', leases, lease_owner) or 0
   end
   -- The process or the suspended call needs the answer, even if no history is kept.
   local ttl = milliseconds_until(tonumber(needed_until)) + DELIVERY_TTL + history_ttl
-  redis.call('PEXPIRE', key('request', id), ttl)
+  redis.call('PEXPIRE', name, ttl)
   redis.call('ZREM', key('pending', owner), id)
   redis.call('ZREM', expiry, id)
   redis.call('SREM', key('leased', lease_owner), id)
