@@ -254,7 +254,7 @@ def is_coroutine_function(function: Callable[..., Any]) -> bool:
 
 def _takes(function: Any, count: int) -> bool:
     """Return False if *function* certainly cannot be called with *count* arguments."""
-    if _has_just(function, count):
+    if _has_parameters(function, count):
         return True
     try:
         signature = inspect.signature(function)
@@ -267,8 +267,8 @@ def _takes(function: Any, count: int) -> bool:
     return True
 
 
-def _has_just(function: Any, count: int) -> bool:
-    """Return True if *function* is a plain one with *count* parameters: a signature takes 20 times as long to make."""
+def _has_parameters(function: Any, count: int) -> bool:
+    """Return True if *function* is a plain one with *count* parameters.  A signature takes 20 times as long to make."""
     if not inspect.isfunction(function) or vars(function):  # it may wrap another one
         return False
     code = function.__code__

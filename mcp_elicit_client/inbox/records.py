@@ -263,6 +263,9 @@ class _StoredText:
         latest: The latest time at which it can expire.
         text: The request as JSON.
         limits: The limits of its answer.
+
+    Attributes:
+        latest: The same as the argument.
     """
 
     def __init__(self, latest: datetime, text: str, limits: Limits) -> None:
