@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from types import NoneType
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -34,7 +34,6 @@ from mcp_elicit_client.core.request import (
     user_and_server_of,
     without_unsafe_offers,
 )
-from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
@@ -44,6 +43,9 @@ from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, limits_of_smal
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, MODES, RequestOptions, check_inner_options
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Mode, Policy, Request
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.core.secrets.findings import SecretFinding
 
 T = TypeVar("T")
 

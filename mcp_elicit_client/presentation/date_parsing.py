@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import date, datetime, timezone, tzinfo
 
 from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time, is_time
+from mcp_elicit_client.presentation.formatting import LOCAL_TIME_ZONE, find_zone
 from mcp_elicit_client.presentation.locale_conventions import Conventions
-from mcp_elicit_client.presentation.month_names import MonthNames
+from mcp_elicit_client.presentation.month_names import MonthNames, month_names
 from mcp_elicit_client.presentation.relative_days import relative_days
-
-LOCAL_TIME_ZONE = "local"
-"""The time zone of this computer."""
 
 _MAX_DATE = 60
 """The maximum number of characters of a date."""
@@ -91,13 +88,14 @@ def date_readings(text: str, conventions: Conventions, time_zone: str | None = N
     Raises:
         DateFaultError: If the year has two digits, or the weekday is wrong.
     """
-    if not any(map(str.isdigit, text)) and (days := relative_days(text, conventions.months, _today(time_zone))):
+    names = month_names(conventions.locale)
+    if not any(map(str.isdigit, text)) and (days := relative_days(text, names, _today(time_zone))):
         return days
     readings = _readings(text, conventions)
     if any(map(is_date, readings)):
         return readings
     for match in re.finditer(_WEEKDAY, text):
-        weekday = conventions.months.find_weekday(next(filter(None, match.groups())))
+        weekday = names.find_weekday(next(filter(None, match.groups())))
         if weekday is not None:
             days = _readings(f"{text[: match.start()]}{text[match.end() :]}".strip(), conventions)
             return _on_weekday(days, weekday)
@@ -121,7 +119,7 @@ def _readings(text: str, conventions: Conventions) -> tuple[str, ...]:
         return _in_either_order(match[1], match[3], match[4], match["separator"], conventions)
     if match := re.fullmatch(_EAST_ASIAN, text):
         return (_iso(*match.groups()),) if match[1] else _without_year(int(match[2]), match[3])
-    return _with_month_name(text, conventions.months) or (text,)
+    return _with_month_name(text, month_names(conventions.locale)) or (text,)
 
 
 def _in_either_order(first: str, second: str, year: str, separator: str, conventions: Conventions) -> tuple[str, ...]:
@@ -217,21 +215,6 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     return tuple(filter(is_date_time, readings)) or tuple(readings[:1])
 
 
-def moment_text(moment: datetime, time_zone: str | None) -> str:
-    """
-    Return *moment* in the time zone *time_zone*: ``19:30:00``; ``18:30:00 UTC`` if it is not known.
-
-    If it is more than a day ahead, the text begins with the date.
-    """
-    try:
-        zone = timezone.utc if time_zone is None else _find_zone(time_zone)
-    except DateFaultError:  # such as an offset
-        zone = timezone.utc
-    shown = moment.astimezone(zone)
-    date_text = f"{shown:%Y-%m-%d} " if moment - datetime.now(timezone.utc) > timedelta(days=1) else ""
-    return f"{date_text}{shown:%H:%M:%S}{' UTC' if zone is timezone.utc else ''}"
-
-
 def names_time_zone(text: str) -> bool:
     """Return True if the date and time *text* says in which time zone it is."""
     text = _with_colons(text)
@@ -300,11 +283,9 @@ def _offsets(zone: str | None, moment: str) -> tuple[str, ...]:
 
 def _find_zone(zone: str) -> tzinfo | None:
     """Return the time zone *zone*; None for that of this computer."""
-    if zone == LOCAL_TIME_ZONE:
-        return None
     try:
-        return ZoneInfo(zone)
-    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return find_zone(zone)
+    except ValueError:
         raise DateFaultError("unknown_zone") from None
 
 

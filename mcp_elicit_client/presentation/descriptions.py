@@ -29,7 +29,6 @@ from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.date_parsing import names_time_zone
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.formatting import format_number, format_temporal
 from mcp_elicit_client.presentation.input_parsing import is_long_text
@@ -392,7 +391,11 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
         return ""
     sent = catalog.text(messages.SENT_AS, value=_sanitize(value, catalog))
     moment = re.fullmatch(_MOMENT, str(value))
-    if moment is None or names_time_zone(typed.strip()):
+    if moment is None:
+        return sent
+    from mcp_elicit_client.presentation.date_parsing import names_time_zone  # slow, and only for times
+
+    if names_time_zone(typed.strip()):
         return sent
     zone = "UTC" if moment["zone"] == "Z" else moment["zone"]
     return catalog.text(messages.SENT_WITH_ZONE, zone=zone, sent=sent)

@@ -9,14 +9,18 @@ format of ISO 8601.
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 DateOrder: TypeAlias = Literal["ymd", "dmy", "mdy"]
 """The order of year, month and day in a date of digits."""
+
+LOCAL_TIME_ZONE = "local"
+"""The time zone of this computer."""
 
 _GROUPED_FROM = 10_000
 """The smallest number with separators between groups of digits: years and small numbers have none."""
@@ -141,6 +145,36 @@ def _zone(value: datetime | time) -> str:
         return ""
     offset = value.isoformat()[-6:]
     return " UTC" if offset == "+00:00" else f" UTC{offset}"
+
+
+def find_zone(name: str) -> tzinfo | None:
+    """
+    Return the time zone *name*, an IANA name; None for `LOCAL_TIME_ZONE`.
+
+    Raises:
+        ValueError: If it is not known.
+    """
+    if name == LOCAL_TIME_ZONE:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (OSError, ZoneInfoNotFoundError) as error:
+        raise ValueError(str(error)) from None
+
+
+def moment_text(moment: datetime, time_zone: str | None) -> str:
+    """
+    Return *moment* in the time zone *time_zone*: ``19:30:00``; ``18:30:00 UTC`` if it is not known.
+
+    If it is more than a day ahead, the text begins with the date.
+    """
+    try:
+        zone = timezone.utc if time_zone is None else find_zone(time_zone)
+    except ValueError:  # such as an offset
+        zone = timezone.utc
+    shown = moment.astimezone(zone)
+    date_text = f"{shown:%Y-%m-%d} " if moment - datetime.now(timezone.utc) > timedelta(days=1) else ""
+    return f"{date_text}{shown:%H:%M:%S}{' UTC' if zone is timezone.utc else ''}"
 
 
 def format_temporal(text: str, kind: str, tag: str | None) -> str:

@@ -33,14 +33,7 @@ from mcp_elicit_client.core.validation.field_errors import (
 from mcp_elicit_client.core.validation.formats import FORMATS, FormatFault
 from mcp_elicit_client.core.validation.patterns import NO_USER
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.date_parsing import (
-    LOCAL_TIME_ZONE,
-    DateFaultError,
-    date_readings,
-    date_time_readings,
-    time_readings,
-)
-from mcp_elicit_client.presentation.duration_parsing import duration_readings
+from mcp_elicit_client.presentation.formatting import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.locale_conventions import (
     CANONICAL_LOCALE,
     conventions_of,
@@ -48,7 +41,6 @@ from mcp_elicit_client.presentation.locale_conventions import (
 )
 from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
 from mcp_elicit_client.presentation.option_names import OptionNames, has_comma, quote_commas, split_list
-from mcp_elicit_client.presentation.word_choices import find_yes_or_no
 
 __all__ = ["CANONICAL_LOCALE", "InputContext", "parse_text", "to_text"]
 
@@ -249,21 +241,36 @@ def parse_without_checks(field: Field, text: str, context: InputContext = DEFAUL
 
 
 def _parse_text_field(field: TextField, text: str, context: InputContext) -> str:
-    name = field.format or ""
-    row = FORMATS.get(name)
+    row = FORMATS.get(field.format or "")
     stripped = text.strip() if row is not None and row.strip else text
+    match field.format:
+        case "date" | "time" | "date-time" | "duration" as name:
+            return _parse_temporal(field, name, narrow(stripped), context)
+        case _:
+            return stripped
+
+
+def _parse_temporal(field: TextField, name: str, text: str, context: InputContext) -> str:
+    # These modules are slow to import, and are needed only once a user has typed a date or a duration.
+    from mcp_elicit_client.presentation.date_parsing import (
+        DateFaultError,
+        date_readings,
+        date_time_readings,
+        time_readings,
+    )
+    from mcp_elicit_client.presentation.duration_parsing import duration_readings
+
+    conventions = conventions_of(context.locale)
     try:
         match name:
             case "date":
-                readings = date_readings(narrow(stripped), conventions_of(context.locale), context.time_zone)
-            case "duration":
-                readings = duration_readings(narrow(stripped), context.locale)
+                readings = date_readings(text, conventions, context.time_zone)
             case "time":
-                readings = time_readings(narrow(stripped), context.time_zone)
+                readings = time_readings(text, context.time_zone)
             case "date-time":
-                readings = date_time_readings(narrow(stripped), conventions_of(context.locale), context.time_zone)
+                readings = date_time_readings(text, conventions, context.time_zone)
             case _:
-                return stripped
+                readings = duration_readings(text, context.locale)
     except DateFaultError as error:
         raise _invalid([format_error(field.name, name, error.fault)]) from None
     return _only(field, readings, readings, format_error(field.name, name, FormatFault()))
@@ -285,9 +292,12 @@ def _only(field: Field, readings: Sequence[_Reading], texts: Sequence[str], othe
 
 
 def _parse_boolean(field: BooleanField, text: str, catalog: MessageCatalog | None) -> bool:
-    is_yes = None if catalog is None else find_yes_or_no(text, catalog)
-    if is_yes is not None:
-        return is_yes
+    if catalog is not None:
+        from mcp_elicit_client.presentation.word_choices import find_yes_or_no  # slow, and only for booleans
+
+        is_yes = find_yes_or_no(text, catalog)
+        if is_yes is not None:
+            return is_yes
     if text in _YES | _NO:
         return text in _YES
     raise _invalid([type_error(field)])

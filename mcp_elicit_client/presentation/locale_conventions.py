@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mcp_elicit_client.presentation.formatting import DateOrder, date_order, find_locale, number_symbols
-from mcp_elicit_client.presentation.month_names import ENGLISH_MONTHS, MonthNames, month_names
 
 CANONICAL_LOCALE = "und"
 """The locale of texts that a program wrote: a decimal point, ISO dates, no separators of thousands."""
@@ -23,14 +22,15 @@ class Conventions(NamedTuple):
         has_groups_of_two: Digits before the last three are in groups of two,
             as in 1,00,000.
         date_order: The order of a date; None if it is not known.
-        months: The names of months and weekdays.
+        locale: The locale whose names of months and weekdays are read; None
+            for the English ones.
     """
 
     decimal: str = ""
     group: str = ""
     has_groups_of_two: bool = False
     date_order: DateOrder | None = None
-    months: MonthNames = ENGLISH_MONTHS
+    locale: str | None = None
 
 
 UNKNOWN = Conventions()
@@ -56,7 +56,7 @@ def conventions_of(tag: str | None) -> Conventions:
         group=symbols.group,
         has_groups_of_two=grouping == (3, 2),
         date_order=date_order(tag),
-        months=month_names(tag),
+        locale=tag,
     )
 
 

@@ -9,11 +9,14 @@ except for the domain that the user is asked to open.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.messages import Message
-from mcp_elicit_client.core.secrets.findings import SecretKind
-from mcp_elicit_client.presentation.url_prompts import UrlChoice
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.core.answer import Action
+    from mcp_elicit_client.core.secrets.findings import SecretKind
+    from mcp_elicit_client.presentation.url_prompts import UrlChoice
 
 # --- Requests
 

@@ -17,10 +17,9 @@ from mcp_elicit_client import AnswerError, NumberField, TextField, validate
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.validation.formats import is_date, is_date_time
 from mcp_elicit_client.presentation.catalog import ENGLISH
-from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.descriptions import sent_note
 from mcp_elicit_client.presentation.form_input import OMITTED, read_field
-from mcp_elicit_client.presentation.formatting import format_date
+from mcp_elicit_client.presentation.formatting import LOCAL_TIME_ZONE, format_date
 from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, parse_text, to_text
 from mcp_elicit_client.presentation.languages import to_tag
 from tests.support import form_params, table

@@ -27,8 +27,8 @@ from mcp_elicit_client.presentation.conversation import (
     UrlConversation,
     start_conversation,
 )
-from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.drafts import Drafts
+from mcp_elicit_client.presentation.formatting import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer
 from mcp_elicit_client.presentation.opener import UrlAction, opening_failure
 from mcp_elicit_client.presentation.qr import qr_code

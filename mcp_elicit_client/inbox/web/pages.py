@@ -26,7 +26,6 @@ from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormD
 from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.date_parsing import moment_text
 from mcp_elicit_client.presentation.descriptions import (
     Detail,
     answer_note,
@@ -38,9 +37,9 @@ from mcp_elicit_client.presentation.descriptions import (
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED, FormState, is_suggested
+from mcp_elicit_client.presentation.formatting import moment_text
 from mcp_elicit_client.presentation.notices import NoticeText, describe_notice
 from mcp_elicit_client.presentation.remembering import describe_remembered, remember_label
-from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import FormRequest, Request, Source, UrlRequest
 
@@ -187,6 +186,8 @@ class Pages:
         """
         request = entry.read()
         if isinstance(request, UrlRequest):
+            from mcp_elicit_client.presentation.url_prompts import consent_prompt  # slow, and only for URLs
+
             return self._write(
                 "url.html",
                 entry=entry,

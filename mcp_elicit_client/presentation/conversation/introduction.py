@@ -9,8 +9,8 @@ from mcp_elicit_client.core.text import sanitize_and_cut
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.turns import HostText, Link, Part, ServerText, Style
-from mcp_elicit_client.presentation.date_parsing import moment_text
 from mcp_elicit_client.presentation.descriptions import request_details, title_line
+from mcp_elicit_client.presentation.formatting import moment_text
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
 
