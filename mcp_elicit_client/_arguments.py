@@ -249,12 +249,14 @@ def is_number(value: object) -> TypeGuard[float]:
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
     """Return True if *function*, or its method ``__call__``, is defined with ``async def``."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not inspect.isroutine(function) and inspect.iscoroutinefunction(type(function).__call__)
 
 
 def _takes(function: Any, count: int) -> bool:
     """Return False if *function* certainly cannot be called with *count* arguments."""
-    if _has_parameters(function, count):
+    if _has_parameters(function, count) or _is_without_signature(function):
         return True
     try:
         signature = inspect.signature(function)
@@ -273,6 +275,11 @@ def _has_parameters(function: Any, count: int) -> bool:
         return False
     code = function.__code__
     return code.co_argcount == count and not code.co_kwonlyargcount
+
+
+def _is_without_signature(function: Any) -> bool:
+    """Return True if *function* is compiled and does not say what it takes."""
+    return inspect.isbuiltin(function) and function.__text_signature__ is None
 
 
 def _name_of(value: object) -> str:

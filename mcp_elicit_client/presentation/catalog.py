@@ -13,7 +13,7 @@ import io
 import logging
 import os
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, cast
@@ -211,13 +211,17 @@ def no_keys(catalog: MessageCatalog) -> str:
 
 def catalog_of_environment() -> MessageCatalog:
     """Return the catalog for the language and locale in ``LC_ALL``, ``LANG`` and the like."""
-    language, locale = languages.from_environment(available_languages())
-    return MessageCatalog.for_language(language, locale=locale)
+    return _catalog(*languages.from_environment(available_languages()))
 
 
 def catalog_of_accept_language(header: str) -> MessageCatalog:
     """Return the catalog for the value of an ``Accept-Language`` header; it may be empty."""
-    return MessageCatalog.for_language(languages.from_accept_language(header, available_languages()))
+    return _catalog(languages.from_accept_language(header, available_languages()))
+
+
+@lru_cache(maxsize=32)
+def _catalog(language: str, locale: str | None = None) -> MessageCatalog:
+    return MessageCatalog.for_language(language, locale=locale)
 
 
 @cache

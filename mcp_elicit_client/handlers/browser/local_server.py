@@ -214,7 +214,7 @@ class PageDrafts:
 
     async def restore(self, inbox: Inbox, owner: str, entry_id: str, request: Request) -> None:
         """Give a new page the draft of its request."""
-        draft = self._drafts.pop((request.user, draft_key(request)), None)
+        draft = self._drafts.pop((request.user, draft_key(request)), None) if self._drafts else None
         if draft is not None:
             await inbox.save_draft(owner, entry_id, draft)
 

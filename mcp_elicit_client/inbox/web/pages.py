@@ -425,4 +425,5 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "seconds_left": _seconds_left,
         "now": _now,
     }
+    templates.globals["parts"] = templates.get_template("parts.html").module
     return templates
