@@ -279,7 +279,7 @@ def _has_parameters(function: Any, count: int) -> bool:
 
 def _is_without_signature(function: Any) -> bool:
     """Return True if *function* is compiled and does not say what it takes."""
-    return inspect.isbuiltin(function) and function.__text_signature__ is None
+    return inspect.isbuiltin(function) and getattr(function, "__text_signature__", None) is None
 
 
 def _name_of(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import tempfile
 import time
@@ -105,11 +106,10 @@ class BrowserTab:
         Raises:
             OSError: If it cannot be written.
         """
-        path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=directory)) / "request.html"
-        self._file = path
-        path.touch(mode=0o600)
-        catalog = self.messages or catalog_of_environment()
-        path.write_text(redirect_page(self.url, catalog), encoding="utf-8")
+        self._file = path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=directory)) / "request.html"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(redirect_page(self.url, self.messages or catalog_of_environment()))
         return path
 
     def enter(self) -> None:
