@@ -7,8 +7,8 @@ User interfaces translate them with the rest of the texts, which are in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 
 class Message(NamedTuple):
@@ -26,19 +26,15 @@ class Message(NamedTuple):
     counted: str = ""
 
 
-Translate: TypeAlias = Callable[[Message, int], str]
-"""Returns a message in the user's language, in the form for a number of things."""
-
-
 def english(message: Message, count: int) -> str:
     """Return *message* in English."""
     return message.plural if message.plural and count != 1 else message.text
 
 
-def format_message(message: Message, parameters: Mapping[str, Any], translate: Translate = english) -> str:
-    """Return the sentence of *message* with its *parameters*."""
+def format_message(message: Message, parameters: Mapping[str, Any]) -> str:
+    """Return the English sentence of *message* with its *parameters*."""
     count = parameters[message.counted] if message.counted else 1
-    return translate(message, count).format_map(parameters)
+    return english(message, count).format_map(parameters)
 
 
 FIELD_ERRORS: Mapping[str, Message] = {

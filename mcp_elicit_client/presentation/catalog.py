@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core import messages as core_messages
-from mcp_elicit_client.core.messages import Message, english, format_message
+from mcp_elicit_client.core.messages import Message, english
 from mcp_elicit_client.core.url.domains import UrlWarning
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_template
 from mcp_elicit_client.presentation import languages, messages
@@ -130,11 +130,12 @@ class MessageCatalog:
                 translations.
         """
         check_type("message", message, Message, hint="Pass Message(text) of mcp_elicit_client.typing.")
-        if self.locale is None:
-            return format_message(message, parameters, self._translate)
-        shown = {name: self._show(value, is_count=name == message.counted) for name, value in parameters.items()}
-        count = parameters[message.counted] if message.counted else 1
-        return self._translate(message, cast("int", count)).format_map(shown)
+        count: Any = parameters[message.counted] if message.counted else 1
+        if self.locale is not None:
+            parameters = {
+                name: self._show(value, is_count=name == message.counted) for name, value in parameters.items()
+            }
+        return self._translate(message, count).format_map(parameters)
 
     def _show(self, value: object, *, is_count: bool) -> object:
         if not isinstance(value, (int, float)) or isinstance(value, bool):

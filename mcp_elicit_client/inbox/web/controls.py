@@ -276,9 +276,11 @@ def _kind(field: Field, about: FieldDescription, option_count: int) -> Kind:
 def _text(field: Field, name: str, filled: FormData | None, locale: str | None) -> str:
     if filled is not None:
         return "\n".join(filled.get(name, ()))
+    if field.default is None:
+        return ""
     # Only numbers are typed as the user writes them: the controls of browsers take dates in ISO 8601.
     context = InputContext(locale=locale if isinstance(field, NumberField) else CANONICAL_LOCALE)
-    return "" if field.default is None else to_text(field, field.default, context)
+    return to_text(field, field.default, context)
 
 
 def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCatalog) -> str:

@@ -31,6 +31,9 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
+# As Starlette keeps them.
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_RAW_NAMES = frozenset(name for name, _ in _RAW_HEADERS)
 
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST",
@@ -90,9 +93,9 @@ class SecurityMiddleware:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                sent = MutableHeaders(scope=message)
-                sent.update(HEADERS)
-                self._allow(sent, other_origin, is_static=is_static)
+                others = [each for each in message["headers"] if each[0] not in _RAW_NAMES]
+                message["headers"] = others + _RAW_HEADERS
+                self._allow(MutableHeaders(scope=message), other_origin, is_static=is_static)
             await send(message)
 
         refusal: Response | None = None
