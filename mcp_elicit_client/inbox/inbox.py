@@ -482,6 +482,11 @@ async def ask_and_show(
     return await run_until(show_stored, lambda: inbox.ask(owner, request, on_stored=note))
 
 
+async def draft_of(inbox: Inbox, entry: Entry) -> dict[str, Any] | None:
+    """Return the draft for *entry*, which was just read, or None: as `Inbox.get_draft`, without reading it again."""
+    return await inbox._kept(entry.owner, draft_key(entry.read()))  # noqa: SLF001 -- as `save_progress`
+
+
 async def list_all(inbox: Inbox, owner: str) -> list[Entry]:
     """Return all pending requests of *owner*, oldest first."""
     page = await inbox.list(owner)

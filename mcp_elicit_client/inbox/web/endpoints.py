@@ -21,7 +21,7 @@ from starlette.types import Scope
 
 from mcp_elicit_client.core.validation.content import VALID, ValidationResult, validation_result
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, draft_of
 from mcp_elicit_client.inbox.records import Entry, EntryPage, is_id, parse_cursor
 from mcp_elicit_client.inbox.web.controls import (
     REVIEWED_NAME,
@@ -154,7 +154,7 @@ class Endpoints:
             pages.add_notices((await self._inbox.history(owner, limit=_RECENT)).entries)
         if entry.state != "pending":
             return pages.closed(entry)
-        draft = await self._inbox.get_draft(owner, entry.id) or {}
+        draft = await draft_of(self._inbox, entry) or {}
         if view == "open" and draft.get("consented") is True:
             return pages.opened(entry)
         if view == "confirm" and pages.must_confirm(entry):
