@@ -356,7 +356,7 @@ _MAX_AFTER = 60
 _FOLDER = Path(__file__).parent / "templates"
 
 # Compiled templates depend on the options of the environment.  Increase the number with each change of them.
-_KIND = "escaped-3"
+_KIND = "escaped-4"
 
 
 class _TemplateCache(BytecodeCache):
@@ -408,7 +408,6 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "single_request": single_request,
         "language": catalog.language,
         "messages": messages,
-        "text": catalog.text,
         "title_of": functools.partial(title_line, catalog=catalog),
         "heading_of": functools.partial(_heading, catalog),
         "split_at": _split_at,
@@ -425,5 +424,6 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "seconds_left": _seconds_left,
         "now": _now,
     }
+    templates.filters["text"] = catalog.text
     templates.globals["parts"] = templates.get_template("parts.html").module
     return templates
