@@ -22,7 +22,6 @@ from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.records import notice_of
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
 
@@ -98,7 +97,7 @@ class AccessControl:
         page: BrowserTab | None = None
         if self._is_ours(scope["method"], headers):
             if not slash:
-                reply = await self._enter(scope["method"], headers, first)
+                reply = self._enter(scope["method"], headers, first)
             elif headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
                 page = self._named("key", first)
         if page is not None and headers.get("sec-fetch-dest") == "iframe" and not page.frame_ancestors:
@@ -127,7 +126,7 @@ class AccessControl:
             return headers.getlist("origin") == [f"http://{self._host}"]
         return method in ("GET", "HEAD")
 
-    async def _enter(self, method: str, headers: Headers, token: str) -> Response | None:
+    def _enter(self, method: str, headers: Headers, token: str) -> Response | None:
         """Open a page with its token, which works once.  A browser that only prefetches does not use it up."""
         page = self._named("token", token)
         is_navigation = method == "GET" and headers.get("sec-fetch-mode", "navigate") == "navigate"
@@ -135,13 +134,9 @@ class AccessControl:
         if page is None or page.is_entered or not is_navigation or is_prefetch or not _may_enter(page, headers):
             return None
         page.enter()
-        entries = (await self._inbox.list(page.owner)).entries or [
-            each for each in (await self._inbox.history(page.owner)).entries if notice_of(each) is None
-        ]
         # Redirect by a page, so that the browser treats the following requests as same-origin.
         catalog = page.messages or catalog_of_accept_language(headers.get("accept-language", ""))
-        url = f"{page.key}/{entries[0].id if entries else ''}"
-        return HTMLResponse(redirect_page(url, catalog), headers=_headers(page))
+        return HTMLResponse(redirect_page(f"{page.key}/{page.entry_id}", catalog), headers=_headers(page))
 
     async def _visit(self, page: BrowserTab, rest: str, scope: Scope, receive: Receive, send: Send) -> None:
         is_stream = rest == "events"

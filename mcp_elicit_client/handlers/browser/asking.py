@@ -94,9 +94,12 @@ async def ask_on_page(
     page.is_abandoned = Waker().is_abandoned
     try:
         show = prepare(page)
-        answer = await ask_in_inbox(
-            request, server.inbox, page.owner, lambda _: _fail_to_show(server, page, show, show_url)
-        )
+
+        async def show_stored(entry_id: str) -> None:
+            page.entry_id = entry_id
+            await _fail_to_show(server, page, show, show_url)
+
+        answer = await ask_in_inbox(request, server.inbox, page.owner, show_stored)
     finally:
         page.end()
     if answer is None:

@@ -67,6 +67,7 @@ class BrowserTab:
             frame.
         token: Opens the page, once.
         key: The beginning of the paths of the page.
+        entry_id: The ID of the request in the inbox; empty until it is stored.
         is_entered: True if the page was opened.
         was_closed: True if the request was cancelled because the page was
             closed.
@@ -82,6 +83,7 @@ class BrowserTab:
     clock: Callable[[], float] = time.monotonic
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
     key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
+    entry_id: str = ""
     is_entered: bool = False
     was_closed: bool = False
     is_abandoned: Callable[[], bool] = lambda: False
