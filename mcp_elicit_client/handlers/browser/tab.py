@@ -44,6 +44,10 @@ _REDIRECT = """\
 """
 
 
+def _open_privately(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
+
+
 def redirect_page(url: str, catalog: MessageCatalog) -> str:
     """Return the HTML of a page that redirects to *url*."""
     title = escape(catalog.text(messages.OPEN_REQUEST))
@@ -109,8 +113,7 @@ class BrowserTab:
             OSError: If it cannot be written.
         """
         self._file = path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=directory)) / "request.html"
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with open(path, "x", encoding="utf-8", opener=_open_privately) as file:
             file.write(redirect_page(self.url, self.messages or catalog_of_environment()))
         return path
 
