@@ -1,4 +1,4 @@
-"""`build_models`: the first use of a model in several threads."""
+"""`build_models`: the first use of a model in several threads.  What an import leaves to the first use."""
 
 from __future__ import annotations
 
@@ -65,3 +65,15 @@ print([each.__name__ for each in (FormRequest, UrlRequest, ValidationResult, Fie
 """
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said == "['FormRequest']\n"
+
+
+def test_the_import_of_a_page_does_not_import_what_reads_typed_dates_and_words() -> None:
+    script = """
+import sys
+import mcp_elicit_client.handlers.browser
+import mcp_elicit_client.inbox.web.pages
+names = "date_parsing", "duration_parsing", "month_names", "relative_days", "url_prompts", "word_choices"
+print([name for name in names if f"mcp_elicit_client.presentation.{name}" in sys.modules])
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == "[]\n"

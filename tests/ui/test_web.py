@@ -440,6 +440,21 @@ async def test_every_page_and_the_json_show_the_reported_origin_as_text_of_the_s
     assert "request.origin" in data["untrusted"]
 
 
+async def test_a_page_reads_its_request_from_the_store_once(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    get = MemoryStore.get
+
+    async def counted(self: MemoryStore, owner: str, entry_id: str) -> Any:
+        read.append(entry_id)
+        return await get(self, owner, entry_id)
+
+    async with web.asked() as question:
+        monkeypatch.setattr(MemoryStore, "get", counted)
+        await web.get(f"/{question.id}")
+
+        assert read == [question.id]
+
+
 async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
     async with web.asked() as question:
         listed = await web.get("/")
