@@ -295,12 +295,12 @@ class Inbox:
             InboxError: If the store cannot be used.
             TypeError: If *draft* is not JSON data.
         """
-        key = self._codec.draft_key(await self._find(owner, entry_id))
+        key = draft_key(self._codec.decode_request(await self._find(owner, entry_id)))
         await self._keep(owner, key, draft, self._store.clock() + DRAFT_TTL)
 
     async def get_draft(self, owner: str, entry_id: str) -> dict[str, Any] | None:
         """Return the draft for a request of *owner*, or None.  Raises as `save_draft`."""
-        return await self._kept(owner, self._codec.draft_key(await self._find(owner, entry_id)))
+        return await self._kept(owner, draft_key(self._codec.decode_request(await self._find(owner, entry_id))))
 
     async def _keep(self, owner: str, key: str, draft: Mapping[str, Any] | None, until: float) -> None:
         text = "" if draft is None else self._codec.encode_draft(owner, key, _draft_as_json(draft))

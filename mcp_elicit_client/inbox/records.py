@@ -286,11 +286,6 @@ class _StoredText:
         except ValueError:
             raise _unreadable() from None
 
-    @cached_property
-    def draft_key(self) -> str:
-        """The key of its draft."""
-        return draft_key(self.request)
-
 
 class RecordCodec:
     """
@@ -364,10 +359,6 @@ class RecordCodec:
     def decode_request(self, stored: StoredRequest) -> Request:
         """Return the request in *stored*."""
         return self._decoded(stored).request
-
-    def draft_key(self, stored: StoredRequest) -> str:
-        """Return the key of the draft of the request in *stored*."""
-        return self._decoded(stored).draft_key
 
     def _decoded(self, stored: StoredRequest) -> _StoredText:
         """Return what *stored* contains.  The latest are kept, since each step of a conversation reads them again."""
