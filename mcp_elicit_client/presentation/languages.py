@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 # Patterns are compiled at their first use, because they would slow down the import.
 _TAG = r"(?a)([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?"
 _QUALITY = r"(?a)q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)"
-_MAX_HEADER = 1_000
+
+MAX_HEADER = 1_000
+"""The number of characters of an ``Accept-Language`` header that are read."""
 
 
 def to_tag(name: str) -> str | None:
@@ -62,7 +64,7 @@ def from_accept_language(header: str, available: Collection[str]) -> str:
     If none of them is available, the result is the most preferred one, for
     numbers and dates; empty for an empty header.
     """
-    wanted = [tag for _, tag in sorted(_accepted(header[:_MAX_HEADER]), key=lambda each: -each[0])]
+    wanted = [tag for _, tag in sorted(_accepted(header[:MAX_HEADER]), key=lambda each: -each[0])]
     return next((tag for tag in wanted if is_available(tag, available)), wanted[0] if wanted else "")
 
 
