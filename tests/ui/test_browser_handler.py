@@ -32,6 +32,7 @@ from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, asking, tab
+from mcp_elicit_client.handlers.browser.access_control import pages_app
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore, RecentNotices
 from mcp_elicit_client.policies import Permissions
 from tests.support import ROOT, form_params
@@ -123,12 +124,26 @@ async def test_the_answered_page_has_its_style_and_its_request_is_deleted() -> N
     async with pending() as visitor, visiting(await visitor.url()) as (client, path):
         serving = PROCESS._serving
         assert serving is not None
+        page = serving._pages[-1]
         await client.post(path, data={"action": "decline"})
         assert (await client.get(path.rpartition("/")[0] + "/static/inbox.css")).status_code == 200
         assert "You declined." in (await client.get(path)).text
     await serving_has_ended()
-    assert serving is not None
-    assert not serving.store._requests
+    store = serving._store
+    assert page.owner not in {each.owner for each in store._requests.values()}
+    assert page.owner not in {*store._owners, *store._last_closed_at}
+
+
+async def test_all_servers_of_a_process_have_the_same_app() -> None:
+    servers = []
+    for _ in range(2):
+        async with pending() as visitor, visiting(await visitor.url()) as (client, path):
+            made = pages_app.cache_info().misses
+            servers.append(PROCESS._serving)
+            await client.post(path, data={"action": "decline"})
+        await serving_has_ended()
+    assert servers[0] is not servers[1]
+    assert pages_app.cache_info().misses == made
 
 
 async def test_a_notice_is_shown_on_open_pages_of_its_user_and_on_the_next_one(

@@ -22,6 +22,7 @@ from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
 
@@ -57,6 +58,12 @@ def authenticated_owner(web: Any) -> str | None:
 def chosen_messages(web: Any) -> MessageCatalog:
     """Return the texts of the page that sent a request; by default in the language of the browser."""
     return web.scope.get(_MESSAGES) or catalog_of_accept_language(web.headers.get("accept-language", ""))
+
+
+@functools.lru_cache(maxsize=1)
+def pages_app(inbox: Inbox) -> ASGIApp:
+    """Return the app that shows the requests of *inbox*: the same one for all servers, since it takes time to make."""
+    return inbox_app(inbox, authenticated_owner, single_request=True, messages=chosen_messages)
 
 
 class AccessControl:
@@ -187,9 +194,11 @@ def _headers(page: BrowserTab) -> dict[str, str]:
 
 def _framed(page: BrowserTab, send: Send) -> Send:
     """Return a function that sends the responses of a page with its headers."""
+    if not page.frame_ancestors:
+        return send
 
     async def framed(message: Message) -> None:
-        if page.frame_ancestors and message["type"] == "http.response.start":
+        if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             del headers["X-Frame-Options"]
             headers.update(_headers(page))

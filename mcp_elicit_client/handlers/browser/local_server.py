@@ -61,13 +61,17 @@ class LocalServer:
     """
     A server in its own thread, which ends after the last page.
 
+    Args:
+        inbox: The inbox of all pages of the process, in *store*.
+        store: The store.
+
     Raises:
         OSError: If no port is available.
     """
 
-    def __init__(self) -> None:
-        self.store: MemoryStore = MemoryStore()
-        self.inbox: Inbox = Inbox(self.store)
+    def __init__(self, inbox: Inbox, store: MemoryStore) -> None:
+        self.inbox = inbox
+        self._store = store
         self._lock = threading.Lock()
         self._pages: list[BrowserTab] = []
         self._is_closing = False
@@ -134,19 +138,12 @@ class LocalServer:
         try:
             from mcp_elicit_client.handlers.browser.access_control import (
                 AccessControl,
-                authenticated_owner,
-                chosen_messages,
                 make_server,
+                pages_app,
                 quiet_uvicorn,
             )
-            from mcp_elicit_client.inbox.web import inbox_app
 
-            access = AccessControl(
-                inbox_app(self.inbox, authenticated_owner, single_request=True, messages=chosen_messages),
-                self.inbox,
-                self._host,
-                lambda: self._pages,
-            )
+            access = AccessControl(pages_app(self.inbox), self.inbox, self._host, lambda: self._pages)
             server = make_server(access, access.connections)
             watching = asyncio.create_task(self._watch(server, access))
             watching.add_done_callback(lambda _: setattr(server, "should_exit", True))
@@ -175,7 +172,7 @@ class LocalServer:
                 self._is_closing = self._is_closing or not self._pages
                 is_last = self._is_closing and not any(page.delays_exit for page in self._pages)
             for page in over:
-                self.store.forget(page.owner)
+                self._store.forget(page.owner)
             if is_last or server.should_exit:
                 break
             await asyncio.sleep(_POLL_INTERVAL)
@@ -184,7 +181,7 @@ class LocalServer:
     async def _orphan(self, page: BrowserTab) -> None:
         """Close the request of a page because no task waits for the answer any more."""
         for entry in (await self.inbox.list(page.owner)).entries:
-            await self.store.resolve(page.owner, entry.id, Resolution("orphaned", "heartbeat", self.store.clock()))
+            await self._store.resolve(page.owner, entry.id, Resolution("orphaned", "heartbeat", self._store.clock()))
 
     async def _withdraw(self, page: BrowserTab) -> None:
         for entry in (await self.inbox.list(page.owner)).entries:
@@ -264,15 +261,15 @@ class FairSemaphore:
             self._waiting.append(permit)
             self._admit()
         try:
-            while True:
+            while permit not in self._holding:
                 with anyio.move_on_after(_ADMIT_INTERVAL):  # No event tells that an event loop was closed.
                     await permit.wait()
-                    return permit
                 with self._lock:
                     self._admit()
         except BaseException:
             self.release(permit)
             raise
+        return permit
 
     def release(self, permit: Waker) -> None:
         """End the turn of *permit*, or its wait, and admit the next task."""
@@ -292,15 +289,22 @@ class FairSemaphore:
 
 
 class _Process:
-    """The server of this process, if there are pages, the semaphore that limits their number, and drafts."""
+    """The inbox of this process, its server if there are pages, the semaphore that limits their number, and drafts."""
 
     def __init__(self) -> None:
-        self.semaphore: FairSemaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
+        self._set_up()
         self.drafts: PageDrafts = PageDrafts()
         self.notices: RecentNotices = RecentNotices()
+        self._inherited: list[LocalServer] = []
+
+    def _set_up(self) -> None:
+        """Set what a forked process must not share with its parent."""
+        self.semaphore: FairSemaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
+        # `forget` deletes the requests of finished pages, but not of those whose server has failed.
+        self._store = MemoryStore(history_ttl=NOTICE_TIME)
+        self._inbox = Inbox(self._store)
         self._lock = threading.Lock()
         self._serving: LocalServer | None = None
-        self._inherited: list[LocalServer] = []
 
     def open(
         self,
@@ -313,7 +317,7 @@ class _Process:
         with self._lock:
             page = None if self._serving is None else self._serving.open(user, catalog, frame_ancestors)
             if self._serving is None or page is None:
-                serving = LocalServer()
+                serving = LocalServer(self._inbox, self._store)
                 page = serving.open(user, catalog, frame_ancestors)
                 assert page is not None  # a new server is not about to end
                 serving.start()
@@ -333,9 +337,8 @@ class _Process:
             serving.close()
 
     def after_fork(self) -> None:
-        serving, self._serving = self._serving, None
-        self._lock = threading.Lock()
-        self.semaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
+        serving = self._serving
+        self._set_up()
         if serving is not None:
             serving.abandon()
             # Keep the reference: finalizers must not touch what the parent's thread uses.

@@ -322,6 +322,7 @@ class MemoryStore:
         closed[:excess] = kept
         if not owned.pending and not closed:
             self._owners.pop(owner, None)
+            self._last_closed_at.pop(owner, None)
         return closed
 
     def _has_only_old_history(self, owner: str) -> bool:
