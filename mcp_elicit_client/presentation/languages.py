@@ -72,8 +72,10 @@ def _accepted(header: str) -> Iterator[tuple[float, str]]:
     for part in header.split(","):
         name, _, parameters = part.partition(";")
         tag = to_tag(name.strip())
-        quality = re.fullmatch(_QUALITY, (parameters or "q=1").strip())
-        weight = float(quality[1]) if quality else 0.0
+        weight = 1.0
+        if parameters:
+            quality = re.fullmatch(_QUALITY, parameters.strip())
+            weight = float(quality[1]) if quality else 0.0
         if tag is not None and weight:
             yield weight, tag
 

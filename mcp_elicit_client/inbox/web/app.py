@@ -25,7 +25,8 @@ _Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
 """Handles an HTTP request to one path."""
 
 
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\sA-Z]+")
+# Compiled at its first use, because it would slow down the import.
+_ORIGIN = r"[a-z][a-z0-9+.-]*://[^/?#\sA-Z]+"
 
 
 def inbox_app(  # noqa: PLR0913 -- all by keyword
@@ -160,7 +161,7 @@ def _check_origins(name: str, origins: Collection[str]) -> None:
 def _is_sent_by_browsers(origin: str) -> bool:
     default_port = DEFAULT_PORTS.get(origin.partition("://")[0])
     has_default_port = default_port is not None and origin.endswith(f":{default_port}")
-    return _ORIGIN.fullmatch(origin) is not None and origin.isascii() and not has_default_port
+    return re.fullmatch(_ORIGIN, origin) is not None and origin.isascii() and not has_default_port
 
 
 def _get_or_post(get: _Endpoint, post: _Endpoint) -> _Endpoint:
