@@ -228,15 +228,17 @@ class Inbox:
         check_type("action", action, str, hint="Pass the action, then the content.")
         if action not in ("accept", "decline", "cancel"):
             raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
-        stored = await self._find(owner, entry_id)
-        if stored.resolution is not None:
-            raise EntryClosedError(stored.resolution.state)
+        check_owner(owner)
+        check_type("entry_id", entry_id, str)
+        # A request that was just shown need not be read again: if it was closed since, it is not resolved below.
+        stored = self._codec.latest(owner, entry_id) or await self._find_pending(owner, entry_id)
         request = self._codec.decode_request(stored)
         validation = VALID
         values: dict[str, Any] | None = None
         if action == "accept" and isinstance(request, FormRequest):
             validation = await _validate(request, content)
             if not validation:
+                await self._find_pending(owner, entry_id)
                 return validation
             fields = request.form.by_name
             present = drop_unknown(request.form, drop_nulls(request.form, content or {}))
@@ -378,6 +380,12 @@ class Inbox:
         stored = await self._store.get(owner, entry_id) if is_id(entry_id) else None
         if stored is None:
             raise EntryNotFoundError
+        return stored
+
+    async def _find_pending(self, owner: str, entry_id: str) -> StoredRequest:
+        stored = await self._find(owner, entry_id)
+        if stored.resolution is not None:
+            raise EntryClosedError(stored.resolution.state)
         return stored
 
     async def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> None:

@@ -303,7 +303,7 @@ class RecordCodec:
     def __init__(self, cipher: Cipher, answer_timeout: float | None) -> None:
         self._cipher = cipher
         self._answer_timeout = answer_timeout
-        self._latest: OrderedDict[tuple[str, str, str], _StoredText] = OrderedDict()
+        self._latest: OrderedDict[tuple[str, str], tuple[StoredRequest, _StoredText]] = OrderedDict()
 
     def new_id(self) -> str:
         """Return a random ID that cannot be guessed.  It does not begin with a hyphen, as options of commands do."""
@@ -362,19 +362,29 @@ class RecordCodec:
 
     def _decoded(self, stored: StoredRequest) -> _StoredText:
         """Return what *stored* contains.  The latest are kept, since each step of a conversation reads them again."""
-        place = (stored.id, stored.owner, stored.request)
-        found = self._latest.pop(place, None)
-        if found is None:
+        place = (stored.id, stored.owner)
+        before, found = self._latest.pop(place, (stored, None))
+        if found is None or before.request != stored.request:
             head, _, text = self._decode(stored.request, _request_context(stored.id, stored.owner)).partition(" ")
             latest, *limits = head.split("/")
             try:
                 found = _StoredText(_time(float(latest)), text, _read_limits(limits))
             except (ValueError, OverflowError):
                 raise _unreadable() from None
-        self._latest[place] = found
+        # Not with an answer, which is to be erased.
+        self._latest[place] = (stored if stored.resolution is None else stored._replace(resolution=None)), found
         if len(self._latest) > _MAX_LATEST:
             self._latest.popitem(last=False)
         return found
+
+    def latest(self, owner: str, entry_id: str) -> StoredRequest | None:
+        """
+        Return a request as it was read last, without its resolution; None if it is not one of the latest.
+
+        It may have been closed or extended since.  Nothing else of a stored request changes.
+        """
+        found = self._latest.get((entry_id, owner))
+        return None if found is None else found[0]
 
     def entry(self, stored: StoredRequest) -> Entry:
         """Return the part of a request that its owner may see."""

@@ -156,6 +156,41 @@ async def test_of_fifty_simultaneous_answers_one_counts(inbox: Inbox, stores: St
     assert (await inbox.get("ann", entry.id)).answered_by == str(won[0])
 
 
+async def test_an_answer_to_a_request_that_was_just_read_does_not_read_it_again(
+    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    get = inbox._store.get
+
+    async def counted(owner: str, entry_id: str) -> StoredRequest | None:
+        read.append(entry_id)
+        return await get(owner, entry_id)
+
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        monkeypatch.setattr(inbox._store, "get", counted)
+        assert (await inbox.answer("ann", entry.id, "accept", {"a": "red"})).valid
+        await asked.result()
+
+    assert not read
+
+
+async def test_a_request_that_was_closed_since_it_was_read_takes_no_answer(inbox: Inbox, stores: Stores) -> None:
+    other = Inbox(stores())
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        assert (await other.get("ann", entry.id)).state == "pending"
+        with pytest.raises(EntryNotFoundError):
+            await other.answer("ben", entry.id, "decline")
+        await inbox.answer("ann", entry.id, "accept", {"a": "red"})
+        for content in ({"a": "blue"}, {"a": 7}):
+            with pytest.raises(EntryClosedError, match="answered"):
+                await other.answer("ann", entry.id, "accept", content)
+        answer = await asked.result()
+
+    assert answer.content == {"a": "red"}
+
+
 @pytest.mark.parametrize(
     ("owner", "entry_id"),
     [("bob", None), ("ann", "forged"), ("", None), ("ann", ""), ("ann", "\ud800"), ("ann", "x" * 9_999)],
