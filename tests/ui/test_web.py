@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -1244,9 +1245,13 @@ async def test_compiled_templates_are_kept_where_python_keeps_bytecode(
     assert write() == first
     assert {path: path.stat().st_mtime_ns for path in kept} == before
     for path in kept:
-        path.write_bytes(path.read_bytes()[:40])
-    assert write() == first
-    assert {path: path.stat().st_mtime_ns for path in kept} != before
+        contents = path.read_bytes()
+        other_version = marshal.dumps((b"", *marshal.loads(contents)[1:]))
+        other_template = marshal.dumps((*marshal.loads(contents)[:1], "", compile("", path, "exec")))
+        for wrong in (contents[:40], b"", marshal.dumps(1), other_version, other_template):
+            path.write_bytes(wrong)
+            assert write() == first
+            assert path.read_bytes() != wrong
     environment.cache_clear()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import marshal
 import math
 import os
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2.bccache import Bucket, bc_magic
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
@@ -356,18 +357,18 @@ _MAX_AFTER = 60
 _FOLDER = Path(__file__).parent / "templates"
 
 # Compiled templates depend on the options of the environment.  Increase the number with each change of them.
-_KIND = "escaped-4"
+_KIND = "escaped-5"
 
 
 class _TemplateCache(BytecodeCache):
     """Keeps compiled templates where Python keeps compiled modules, under the same conditions."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        try:
-            with self._path(bucket).open("rb") as file:
-                bucket.load_bytecode(file)
-        except Exception:  # noqa: BLE001 -- missing or damaged in any way: it is compiled again
-            bucket.reset()
+        # Jinja's own format is read with `marshal.load`, which takes nine times as long as `marshal.loads`.
+        with contextlib.suppress(Exception):  # missing or damaged in any way: it is compiled again
+            magic, checksum, code = marshal.loads(self._path(bucket).read_bytes())  # noqa: S302 -- as `.pyc` files
+            if (magic, checksum) == (bc_magic, bucket.checksum):
+                bucket.code = code
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if sys.dont_write_bytecode:
@@ -376,8 +377,7 @@ class _TemplateCache(BytecodeCache):
         whole = path.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with whole.open("wb") as file:
-                bucket.write_bytecode(file)
+            whole.write_bytes(marshal.dumps((bc_magic, bucket.checksum, bucket.code)))
             whole.replace(path)
 
     @staticmethod
