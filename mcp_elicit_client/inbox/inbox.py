@@ -228,8 +228,7 @@ class Inbox:
         check_type("action", action, str, hint="Pass the action, then the content.")
         if action not in ("accept", "decline", "cancel"):
             raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
-        check_owner(owner)
-        check_type("entry_id", entry_id, str)
+        _check_key(owner, entry_id)
         # A request that was just shown need not be read again: if it was closed since, it is not resolved below.
         stored = self._codec.latest(owner, entry_id) or await self._find_pending(owner, entry_id)
         request = self._codec.decode_request(stored)
@@ -238,7 +237,7 @@ class Inbox:
         if action == "accept" and isinstance(request, FormRequest):
             validation = await _validate(request, content)
             if not validation:
-                await self._find_pending(owner, entry_id)
+                await self._find_pending(owner, entry_id)  # A closed request takes no corrections.
                 return validation
             fields = request.form.by_name
             present = drop_unknown(request.form, drop_nulls(request.form, content or {}))
@@ -267,15 +266,13 @@ class Inbox:
             EntryClosedError: If the request is no longer pending.
             InboxError: If the store cannot be used.
         """
-        stored = await self._find(owner, entry_id)
-        if stored.resolution is None and stored.expires_at - self._store.clock() > _EXTENSION_MARGIN:
+        stored = await self._find_pending(owner, entry_id)
+        if stored.expires_at - self._store.clock() > _EXTENSION_MARGIN:
             state = await self._store.extend(owner, entry_id, self._codec.extended(stored))
             if state not in ("pending", None):
                 raise EntryClosedError(state)
-            stored = await self._find(owner, entry_id)
+            stored = await self._find_pending(owner, entry_id)
             self._store.waiters.notify(owner)
-        if stored.resolution is not None:
-            raise EntryClosedError(stored.resolution.state)
         return self._codec.entry(stored)
 
     async def save_draft(self, owner: str, entry_id: str, draft: Mapping[str, Any] | None) -> None:
@@ -375,8 +372,7 @@ class Inbox:
                 yield stored
 
     async def _find(self, owner: str, entry_id: str) -> StoredRequest:
-        check_owner(owner)
-        check_type("entry_id", entry_id, str)
+        _check_key(owner, entry_id)
         stored = await self._store.get(owner, entry_id) if is_id(entry_id) else None
         if stored is None:
             raise EntryNotFoundError
@@ -389,8 +385,7 @@ class Inbox:
         return stored
 
     async def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> None:
-        check_owner(owner)
-        check_type("entry_id", entry_id, str)
+        _check_key(owner, entry_id)
         state = await self._store.resolve(owner, entry_id, resolution) if is_id(entry_id) else None
         if state is None:
             raise EntryNotFoundError
@@ -459,6 +454,11 @@ def _check_name(argument: str, name: str) -> str:
     if "\0" in name or not is_unicode(name):
         raise ValueError(f"`{argument}` must be valid Unicode without NUL characters.")
     return name
+
+
+def _check_key(owner: str, entry_id: str) -> None:
+    check_owner(owner)
+    check_type("entry_id", entry_id, str)
 
 
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:

@@ -217,11 +217,6 @@ def catalog_of_environment() -> MessageCatalog:
 
 def catalog_of_accept_language(header: str) -> MessageCatalog:
     """Return the catalog for the value of an ``Accept-Language`` header; it may be empty."""
-    return _catalog_of_accept_language(header[: languages.MAX_HEADER])
-
-
-@lru_cache(maxsize=32)
-def _catalog_of_accept_language(header: str) -> MessageCatalog:
     return _catalog(languages.from_accept_language(header, available_languages()))
 
 
