@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 
 # Patterns are compiled at their first use, because they would slow down the import.
 _TAG = r"(?a)([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?"
 _QUALITY = r"(?a)q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)"
-
-MAX_HEADER = 1_000
-"""The number of characters of an ``Accept-Language`` header that are read."""
+_MAX_HEADER = 1_000
 
 
 def to_tag(name: str) -> str | None:
@@ -64,8 +63,14 @@ def from_accept_language(header: str, available: Collection[str]) -> str:
     If none of them is available, the result is the most preferred one, for
     numbers and dates; empty for an empty header.
     """
-    wanted = [tag for _, tag in sorted(_accepted(header[:MAX_HEADER]), key=lambda each: -each[0])]
+    wanted = _wanted(header[:_MAX_HEADER])
     return next((tag for tag in wanted if is_available(tag, available)), wanted[0] if wanted else "")
+
+
+@lru_cache(maxsize=32)
+def _wanted(header: str) -> tuple[str, ...]:
+    """Return the languages in *header*, the preferred one first."""
+    return tuple(tag for _, tag in sorted(_accepted(header), key=lambda each: -each[0]))
 
 
 def _accepted(header: str) -> Iterator[tuple[float, str]]:
