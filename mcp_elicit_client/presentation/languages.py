@@ -44,9 +44,10 @@ def from_environment(available: Collection[str], environ: Mapping[str, str] | No
         environ: The environment; None for that of the process.
     """
     environ = os.environ if environ is None else environ
+    for_all, by_default = environ.get("LC_ALL"), environ.get("LANG")
 
     def setting(category: str) -> str:
-        return environ.get("LC_ALL") or environ.get(category) or environ.get("LANG") or ""
+        return for_all or environ.get(category) or by_default or ""
 
     language = setting("LC_MESSAGES")
     if to_tag(language) is not None:  # GNU gettext ignores LANGUAGE in the locale C.

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from mcp_elicit_client import Answer, Limits, parse_request
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.messages import FIELD_ERRORS
+from mcp_elicit_client.core.messages import FIELD_ERRORS, Message
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, MemoryStore
@@ -1059,6 +1059,27 @@ async def test_the_host_can_replace_the_texts_of_the_pages() -> None:
         async with web.asked() as question:
             assert "Weiter" in (await web.get(f"/{question.id}")).text
             assert "Fehlt." in (await web.fill(question, "review")).text
+
+
+async def test_the_texts_for_the_script_of_the_pages_are_looked_up_once() -> None:
+    looked_up: list[Message] = []
+
+    class CountingCatalog(MessageCatalog):
+        def text(self, message: Message, /, **parameters: object) -> str:
+            looked_up.append(message)
+            return super().text(message, **parameters)
+
+    inbox = Inbox(MemoryStore())
+    catalog = CountingCatalog(overrides={messages.DRAFT_SAVED.text: "Kept at {time}."})
+    app = inbox_app(inbox, lambda _: "ann", messages=catalog)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        web = Web(client, inbox, app)
+        async with web.asked() as question:
+            pages = [await web.get(f"/{question.id}") for _ in range(2)]
+    for page in pages:
+        assert page.all("main", **{"data-saved-text": "Kept at {time}.", "data-max-body": str(MAX_BODY_BYTES)})
+    assert looked_up.count(messages.DRAFT_SAVED) == 1
+    assert looked_up.count(messages.REVIEW) == 2
 
 
 async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -> None:

@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mcp_elicit_client._concurrency import run_until
-from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.stores.protocol import RequestStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
@@ -74,7 +74,7 @@ class AccessControl:
 
     Args:
         app: The inbox app, which uses `authenticated_owner`.
-        inbox: The inbox.
+        store: The store with the requests of the pages.
         host: The only host and port that requests may name.
         pages: Returns the current pages.
 
@@ -82,10 +82,10 @@ class AccessControl:
         connections: The connections that have not shown a token.
     """
 
-    def __init__(self, app: ASGIApp, inbox: Inbox, host: str, pages: Callable[[], Iterable[BrowserTab]]) -> None:
+    def __init__(self, app: ASGIApp, store: RequestStore, host: str, pages: Callable[[], Iterable[BrowserTab]]) -> None:
         self.connections: Connections = Connections()
         self._app = app
-        self._inbox = inbox
+        self._store = store
         self._host = host
         self._pages = pages
         self._closing = anyio.Event()
@@ -158,11 +158,9 @@ class AccessControl:
             page.finish(is_stream=is_stream)
         if scope["method"] != "GET":  # The page is redirected, and shows the end afterwards.
             return
-        try:
-            if (await self._inbox.get(page.owner, rest)).state != "pending":
-                page.mark_end_shown()
-        except (EntryNotFoundError, InboxError):
-            pass
+        stored = await self._store.get(page.owner, rest)
+        if stored is not None and stored.resolution is not None:
+            page.mark_end_shown()
 
     def _named(self, what: str, secret: str) -> BrowserTab | None:
         found = None

@@ -143,7 +143,7 @@ class LocalServer:
                 quiet_uvicorn,
             )
 
-            access = AccessControl(pages_app(self.inbox), self.inbox, self._host, lambda: self._pages)
+            access = AccessControl(pages_app(self.inbox), self._store, self._host, lambda: self._pages)
             server = make_server(access, access.connections)
             watching = asyncio.create_task(self._watch(server, access))
             watching.add_done_callback(lambda _: setattr(server, "should_exit", True))
