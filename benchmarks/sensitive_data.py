@@ -1,7 +1,7 @@
 """
 Measures precision, recall and speed of the search for secrets.
 
-Run from the checkout: ``python -m benchmarks.secrets [SEED]``.
+Run from the checkout: ``python -m benchmarks.sensitive_data [SEED]``.
 
 Precision and recall are measured on ``fixtures/sensitive.json`` without its
 borderline rows, for fields and for answers: on all rows, and on each of 5
