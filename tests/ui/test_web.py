@@ -1069,6 +1069,7 @@ async def test_the_texts_for_the_script_of_the_pages_are_looked_up_once() -> Non
             looked_up.append(message)
             return super().text(message, **parameters)
 
+    environment.cache_clear()
     inbox = Inbox(MemoryStore())
     catalog = CountingCatalog(overrides={messages.DRAFT_SAVED.text: "Kept at {time}."})
     app = inbox_app(inbox, lambda _: "ann", messages=catalog)
