@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import marshal
 import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -1278,6 +1279,16 @@ async def test_compiled_templates_are_kept_where_python_keeps_bytecode(
 
 
 # --- extras
+
+
+def test_an_app_loads_the_openapi_description_only_for_who_asks_for_it() -> None:
+    made = "from mcp_elicit_client.inbox import Inbox, MemoryStore, web; web.inbox_app(Inbox(MemoryStore()), str)"
+    code = f"import sys; {made}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    loaded = {name for name in run.stdout.split() if name.startswith("mcp_elicit_client.inbox.web.")}
+    assert "mcp_elicit_client.inbox.web.endpoints" in loaded
+    assert "mcp_elicit_client.inbox.web.openapi" not in loaded
 
 
 @pytest.mark.parametrize("module", ["jinja2", "starlette.applications"])

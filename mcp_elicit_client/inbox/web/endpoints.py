@@ -32,7 +32,6 @@ from mcp_elicit_client.inbox.web.controls import (
     read_form_data,
     storable_values,
 )
-from mcp_elicit_client.inbox.web.openapi import describe_api
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.security_middleware import media_type
 from mcp_elicit_client.inbox.web.sse import EventStream
@@ -133,6 +132,8 @@ class Endpoints:
 
     async def openapi(self, web: WebRequest) -> Response:
         """Return the OpenAPI description."""
+        from mcp_elicit_client.inbox.web.openapi import describe_api  # only for programs, so that pages come sooner
+
         await self.owner(web)
         description = describe_api()
         if not self._lists_remembered:
