@@ -371,20 +371,12 @@ def start_in_background(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     task.add_done_callback(_background.discard)
 
 
-class Waker:
-    """Wakes one waiting task from any thread.  Create it in the event loop that waits."""
+class LoopHandle:
+    """The event loop in which this was created: any thread may ask whether it has ended."""
 
     def __init__(self) -> None:
-        self._event = anyio.Event()
         self._thread = threading.get_ident()
         self._loop = None if is_trio() else asyncio.get_running_loop()
-        self._schedule: Any
-        if self._loop is None:
-            import trio.lowlevel
-
-            self._schedule = trio.lowlevel.current_trio_token().run_sync_soon
-        else:
-            self._schedule = self._loop.call_soon_threadsafe
 
     def is_abandoned(self) -> bool:
         """Return True if the event loop was closed, so that the task never runs again.  Trio ends its tasks first."""
@@ -402,6 +394,21 @@ class Waker:
             return self.is_abandoned()
         running = asyncio._get_running_loop()  # noqa: SLF001 -- without the error
         return running is not self._loop and (running is not None or is_trio())
+
+
+class Waker(LoopHandle):
+    """Wakes one waiting task from any thread.  Create it in the event loop that waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._event = anyio.Event()
+        self._schedule: Any
+        if self._loop is None:
+            import trio.lowlevel
+
+            self._schedule = trio.lowlevel.current_trio_token().run_sync_soon
+        else:
+            self._schedule = self._loop.call_soon_threadsafe
 
     def wake(self) -> bool:
         """Wake the task that waits, now or later.  Return False if its event loop has ended: no task waits any more."""

@@ -1402,6 +1402,21 @@ def test_importing_the_themes_does_not_import_prompt_toolkit() -> None:
     assert run.stdout == "False\n"
 
 
+def test_a_request_gets_the_terminal_without_loading_the_backend_of_anyio() -> None:
+    code = """
+import asyncio, sys
+from mcp_elicit_client.handlers.terminal.terminal import terminal
+
+async def main():
+    async with terminal():
+        print("anyio._backends._asyncio" in sys.modules)
+
+asyncio.run(main())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
 async def test_output_of_the_host_appears_above_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_elicit_client._concurrency import Waker
+from mcp_elicit_client._concurrency import LoopHandle, Waker
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, with_deadline
 from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import InboxError
@@ -91,7 +91,7 @@ async def ask_on_page(
         InboxError: If the request cannot be stored.
     """
     server, page = PROCESS.open(catalog, user=request.user, frame_ancestors=frame_ancestors)
-    page.is_abandoned = Waker().is_abandoned
+    page.is_abandoned = LoopHandle().is_abandoned
     try:
         show = prepare(page)
 

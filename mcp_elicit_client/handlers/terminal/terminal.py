@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client._concurrency import Waker, is_trio
+from mcp_elicit_client._concurrency import LoopHandle, is_trio
 from mcp_elicit_client.handlers.terminal.console import TerminalConsole, output_terminal
 
 _IS_WINDOWS = sys.platform == "win32"
@@ -27,11 +27,11 @@ class _TerminalQueue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[Waker] = deque()  # of which nothing is used but whether the event loop was stopped
+        self._waiting: deque[LoopHandle] = deque()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        ticket = Waker()
+        ticket = LoopHandle()
         with self._lock:
             self._waiting.append(ticket)
         try:
@@ -42,7 +42,7 @@ class _TerminalQueue:
             with self._lock, suppress(ValueError):
                 self._waiting.remove(ticket)
 
-    def _is_first(self, ticket: Waker) -> bool:
+    def _is_first(self, ticket: LoopHandle) -> bool:
         """Return True if it is the turn of *ticket*.  Those whose event loop was stopped lose theirs."""
         with self._lock:
             if ticket not in self._waiting:
